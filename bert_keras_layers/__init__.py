@@ -1,0 +1,23 @@
+"""Every hidden state of BERT as ordinary Keras 3 tensors."""
+
+from bert_keras_layers.encoders.bert_encoder import BertEncoder
+from bert_keras_layers.heads.dense_head import DenseHead
+from bert_keras_layers.layers.global_pooling import GlobalPooling
+from bert_keras_layers.layers.layer_choice import choose_layers
+from bert_keras_layers.layers.layer_concat import LayerConcat
+from bert_keras_layers.models.text_classifier import TextClassifier
+from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
+from bert_keras_layers.serving.export import export_saved_model
+from bert_keras_layers.version import __version__
+
+__all__ = [
+    "BertEncoder",
+    "BertPreprocessor",
+    "DenseHead",
+    "GlobalPooling",
+    "LayerConcat",
+    "TextClassifier",
+    "__version__",
+    "choose_layers",
+    "export_saved_model",
+]

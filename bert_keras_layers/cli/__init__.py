@@ -1,0 +1,20 @@
+"""Command line: `bert-keras`."""
+
+import importlib.util
+import os
+import sys
+
+
+def main() -> None:
+    """Runs the command line, or says what must be installed for it."""
+    missing = [name for name in ("typer", "rich") if not importlib.util.find_spec(name)]
+    if missing:
+        sys.exit(
+            f"bert-keras needs {' and '.join(missing)}: "
+            "pip install 'bert-keras-layers[cli]'"
+        )
+    # TensorFlow's C++ log would stand between the lines of the result.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    from bert_keras_layers.cli.app import app
+
+    app()

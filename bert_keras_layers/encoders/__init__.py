@@ -1,0 +1,1 @@
+"""Encoders: token ids -> every hidden state."""

@@ -1,0 +1,99 @@
+"""Transformer block: one hidden state -> the next."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from bert_keras_layers.encoders.bert_architecture import ACTIVATIONS, BertArchitecture
+from bert_keras_layers.encoders.token_layout import PaddedLayout
+from bert_keras_layers.types import Shape, Tensor
+
+
+class TransformerBlock(keras.layers.Layer):
+    """Self-attention and feed-forward, each with a residual and then LayerNorm.
+
+    Query, key and value are one matrix product, in that order.
+
+    Args:
+        architecture: Sizes; part of a `BertEncoder`, which saves them.
+        **kwargs: Arguments of `keras.layers.Layer`, such as `name`.
+
+    Call arguments:
+        flat: The hidden state, flat: `(rows, width)`.
+        layout: Tells which rows are one text.
+
+    Output shape:
+        `(rows, width)`.
+    """
+
+    def __init__(self, architecture: BertArchitecture, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.architecture = architecture
+        self.activation = ACTIVATIONS[architecture.activation]
+        width, dropout = architecture.hidden_size, architecture.dropout
+
+        self.query_key_value = self._dense(3 * width, "query_key_value")
+        self.probabilities_dropout = self._dropout(
+            architecture.attention_dropout, "probabilities_dropout"
+        )
+        self.attention_output = self._dense(width, "attention_output")
+        self.attention_dropout = self._dropout(dropout, "attention_dropout")
+        self.attention_norm = self._layer_norm("attention_norm")
+        self.intermediate = self._dense(architecture.intermediate_size, "intermediate")
+        self.output_projection = self._dense(width, "output_projection")
+        self.output_dropout = self._dropout(dropout, "output_dropout")
+        self.output_norm = self._layer_norm("output_norm")
+
+    def build(self, *input_shapes: Shape) -> None:
+        state = (None, self.architecture.hidden_size)
+        self.query_key_value.build(state)
+        self.attention_output.build(state)
+        self.attention_norm.build(state)
+        self.intermediate.build(state)
+        self.output_projection.build((None, self.architecture.intermediate_size))
+        self.output_norm.build(state)
+
+    def call(
+        self, flat: Tensor, layout: PaddedLayout, training: bool | None = None
+    ) -> Tensor:
+        attended = self.attention_output(self._attend(flat, layout, training))
+        attended = self.attention_dropout(attended, training=training)
+        attended = self.attention_norm(flat + attended)
+
+        activated = self.activation(self.intermediate(attended))
+        projected = self.output_projection(activated)
+        projected = self.output_dropout(projected, training=training)
+        return self.output_norm(attended + projected)
+
+    def _attend(
+        self, flat: Tensor, layout: PaddedLayout, training: bool | None
+    ) -> Tensor:
+        num_heads = self.architecture.num_heads
+        query, key, value = ops.unstack(
+            layout.split_heads(self.query_key_value(flat), 3, num_heads), 3
+        )  # each (batch, heads, tokens, size)
+        query *= (self.architecture.hidden_size // num_heads) ** -0.5
+        scores = ops.matmul(query, ops.swapaxes(key, -1, -2))
+        # The softmax of long rows loses too much in half precision.
+        scores = ops.cast(layout.mask_scores(scores), "float32")
+        probabilities = ops.cast(ops.softmax(scores), self.compute_dtype)
+        probabilities = self.probabilities_dropout(probabilities, training=training)
+        return layout.merge_heads(ops.matmul(probabilities, value))
+
+    def _dense(self, units: int, name: str) -> keras.layers.Dense:
+        return keras.layers.Dense(
+            units,
+            kernel_initializer=keras.initializers.TruncatedNormal(stddev=0.02),
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def _dropout(self, rate: float, name: str) -> keras.layers.Dropout:
+        return keras.layers.Dropout(rate, dtype=self.dtype_policy, name=name)
+
+    def _layer_norm(self, name: str) -> keras.layers.LayerNormalization:
+        epsilon = self.architecture.layer_norm_epsilon
+        return keras.layers.LayerNormalization(
+            epsilon=epsilon, dtype=self.dtype_policy, name=name
+        )

@@ -1,0 +1,1 @@
+"""Files: a name or a path -> files on this disk, checked."""

@@ -1,0 +1,1 @@
+"""Heads: one vector per text or token -> logits or probabilities."""

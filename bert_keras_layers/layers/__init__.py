@@ -1,0 +1,1 @@
+"""Layers: hidden states -> one tensor."""

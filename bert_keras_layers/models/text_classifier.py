@@ -1,0 +1,189 @@
+"""TextClassifier: text or token ids -> probabilities of classes."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import keras
+import numpy as np
+
+from bert_keras_layers.encoders.bert_encoder import BertEncoder
+from bert_keras_layers.heads.dense_head import DenseHead
+from bert_keras_layers.layers.global_pooling import GlobalPooling
+from bert_keras_layers.layers.layer_choice import choose_layers
+from bert_keras_layers.layers.layer_concat import LayerConcat
+from bert_keras_layers.models.text_model import TextModel
+from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
+
+
+@keras.saving.register_keras_serializable(package="bert_keras_layers")
+class TextClassifier(TextModel):
+    """Classifies texts: encoder, concatenated layers, pooling, dense head.
+
+    A functional `keras.Model` on token ids whose `fit`, `evaluate` and `predict`
+    also take texts. The encoder is cut above the highest layer that is used;
+    what is left of it, `model.encoder`, shares its weights with the one given.
+    Set `encoder.trainable = False` before to train the head only.
+
+    The model comes compiled with cross-entropy on class numbers, accuracy, and
+    AdamW at learning rate 5e-5, or 1e-3 if the encoder is frozen.
+
+    Args:
+        encoder: Such as `BertEncoder.from_pretrained(...)`.
+        num_classes: Number of classes, at least 2.
+        preprocessor: Turns texts into ids; without one the model takes ids only.
+        layers: Hidden states to concatenate, as in `LayerConcat`.
+        pooling: As in `GlobalPooling`: `"cls"`, `"mean"`, `"max"`, or several.
+        hidden_units: Sizes of dense layers before the output.
+        dropout: Share to drop before each dense layer when training, in `[0, 1)`.
+        labels: Names of the classes. Where None, `fit` sets it, sorted, if it
+            gets names as targets.
+        **kwargs: Arguments of `keras.Model`, such as `name`.
+
+    Call arguments:
+        inputs: Dict of ids as made by the preprocessor, `(batch, tokens)` each.
+
+    Output shape:
+        `(batch, num_classes)`, probabilities in float32.
+
+    Raises:
+        ValueError: If an argument is out of range or targets do not fit it.
+
+    Example:
+
+    >>> from bert_keras_layers import BertEncoder, BertPreprocessor, TextClassifier
+    >>> words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "film"]
+    >>> encoder = BertEncoder(
+    ...     vocabulary_size=7, hidden_size=8, num_layers=3, num_heads=2,
+    ...     intermediate_size=16)
+    >>> model = TextClassifier(encoder, 2, BertPreprocessor(words), layers=[1, 2])
+    >>> history = model.fit(["good film", "bad film"], ["yes", "no"], verbose=0)
+    >>> model.predict(["a good film"], verbose=0).shape, model.labels
+    ((1, 2), ['no', 'yes'])
+    """
+
+    def __init__(
+        self,
+        encoder: BertEncoder,
+        num_classes: int,
+        preprocessor: BertPreprocessor | None = None,
+        layers: int | Sequence[int] | None = 4,
+        pooling: str | Sequence[str] = "mean",
+        hidden_units: Sequence[int] = (),
+        dropout: float = 0.1,
+        labels: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if not isinstance(num_classes, int) or num_classes < 2:
+            raise ValueError(
+                "`num_classes` must be an integer, at least 2. "
+                f"Received: num_classes={num_classes}"
+            )
+        if preprocessor and preprocessor.vocabulary_size > encoder.vocabulary_size:
+            raise ValueError(
+                f"The preprocessor's vocabulary must fit the encoder's "
+                f"{encoder.vocabulary_size} tokens. "
+                f"Received: {preprocessor.vocabulary_size} tokens"
+            )
+        chosen = choose_layers(layers, encoder.num_layers + 1)
+        encoder = encoder.truncate(max(chosen))
+        concat = LayerConcat(chosen, name="layer_concat")
+        pool = GlobalPooling(pooling, name="global_pooling")
+        head = DenseHead(
+            num_classes,
+            activation="softmax",
+            hidden_units=hidden_units,
+            dropout=dropout,
+            dtype="float32",  # Half precision is too coarse for a loss.
+            name="head",
+        )
+        inputs = encoder.inputs()
+        outputs = head(pool(concat(encoder(inputs)["hidden_states"])))
+        super().__init__(inputs=inputs, outputs=outputs, **kwargs)
+        self.encoder = encoder
+        self.preprocessor = preprocessor
+        self.head = head
+        self.labels = None
+        self._arguments = {
+            "layers": chosen,
+            "pooling": pooling,
+            "hidden_units": list(hidden_units),
+            "dropout": dropout,
+        }
+        if labels is not None:
+            self._set_labels(labels)
+        self.compile(
+            keras.optimizers.AdamW(5e-5 if encoder.trainable else 1e-3),
+            loss="sparse_categorical_crossentropy",
+            metrics=["accuracy"],
+        )
+
+    def encode_targets(self, targets: Any) -> np.ndarray:
+        """Returns class numbers `(texts,)` for names or numbers of classes.
+
+        Arrays of rank 2, for losses on one-hot targets, are returned as they are.
+
+        Raises:
+            ValueError: If a name is unknown or a number out of range.
+        """
+        classes = np.asarray(targets)
+        if classes.ndim == 2:
+            return classes
+        if classes.ndim == 1 and classes.dtype.kind in "OUT":
+            return self._numbers_of([str(name) for name in classes])
+        if classes.ndim != 1 or classes.dtype.kind not in "iub":
+            raise ValueError(
+                "`y` must be one class number or name per text. Received: "
+                f"an array of shape {classes.shape} and dtype {classes.dtype}"
+            )
+        wrong = classes[(classes < 0) | (classes >= self.num_classes)]
+        if wrong.size:
+            raise ValueError(
+                f"Class numbers must be 0 to {self.num_classes - 1}. "
+                f"Received: {wrong[0]}"
+            )
+        return classes.astype("int32")
+
+    @property
+    def num_classes(self) -> int:
+        """Number of classes."""
+        return self.head.units
+
+    def get_config(self) -> dict[str, Any]:
+        serialize = keras.saving.serialize_keras_object
+        return {
+            "name": self.name,
+            "trainable": self.trainable,
+            "encoder": serialize(self.encoder),
+            "num_classes": self.num_classes,
+            "preprocessor": serialize(self.preprocessor),
+            "labels": self.labels and list(self.labels),
+            **self._arguments,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Self:
+        config = dict(config)
+        for part in ("encoder", "preprocessor"):
+            config[part] = keras.saving.deserialize_keras_object(
+                config[part], custom_objects=custom_objects
+            )
+        return cls(**config)
+
+    def _numbers_of(self, names: Sequence[str]) -> np.ndarray:
+        if self.labels is None:
+            self._set_labels(sorted(set(names)))
+        numbers = {name: number for number, name in enumerate(self.labels)}
+        unknown = sorted(set(names) - set(numbers))
+        if unknown:
+            raise ValueError(
+                f"Class names must be among {list(self.labels)}. Received: {unknown}"
+            )
+        return np.array([numbers[name] for name in names], "int32")
+
+    def _set_labels(self, labels: Sequence[str]) -> None:
+        if len(set(labels)) != self.num_classes or len(labels) != self.num_classes:
+            raise ValueError(
+                f"There must be {self.num_classes} different class names, one per "
+                f"class. Received: {list(labels)}"
+            )
+        self.labels = [str(label) for label in labels]

@@ -1,0 +1,41 @@
+"""Text inputs: is this text, pairs of texts, or something else that Keras takes?"""
+
+from typing import Any, NamedTuple
+
+
+class TextInputs(NamedTuple):
+    """Texts, and the second texts of pairs, or None where there are none."""
+
+    texts: Any
+    pairs: Any = None
+
+
+def text_inputs(x: Any) -> TextInputs | None:
+    """Returns the texts in what was given to `fit`, or None if there are none.
+
+    Args:
+        x: A sequence of texts, or a tuple of two such sequences; anything else,
+            such as a dict of ids or a dataset, is no text.
+
+    Example:
+
+    >>> text_inputs((["question 1", "question 2"], ["answer 1", "answer 2"])).pairs
+    ['answer 1', 'answer 2']
+    """
+    if isinstance(x, str | bytes):
+        raise ValueError(
+            f"Texts must come as a list, even a single one. Received: {x!r}"
+        )
+    if isinstance(x, tuple) and len(x) == 2 and all(map(_has_text, x)):
+        return TextInputs(*x)
+    return TextInputs(x) if _has_text(x) else None
+
+
+def _has_text(x: Any) -> bool:
+    rank = getattr(x, "ndim", 1)
+    if rank != 1 or isinstance(x, str | bytes | dict) or not hasattr(x, "__len__"):
+        return False
+    if isinstance(x, list) and not x:
+        return True
+    # Any element, not the first: a missing value among texts is named later.
+    return any(isinstance(element, str | bytes) for element in x)

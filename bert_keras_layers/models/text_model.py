@@ -1,0 +1,180 @@
+"""Text model: a `keras.Model` on token ids whose methods also take text."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+
+from bert_keras_layers.models.compiled_step import compiled_step
+from bert_keras_layers.models.text_batches import TextBatches
+from bert_keras_layers.models.text_inputs import TextInputs, text_inputs
+from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
+from bert_keras_layers.preprocessing.token_rows import TokenRows
+
+
+class TextModel(keras.Model):
+    """Base of models on token ids: texts are tokenised on the way in.
+
+    `fit`, `evaluate` and `predict` are those of `keras.Model`. Where `x` is a
+    sequence of texts, or a tuple of two such sequences for pairs, it goes through
+    `preprocessor`, and each batch is padded to its own longest text.
+
+    A subclass sets `preprocessor`, and overrides `encode_targets` to check targets
+    or to turn names into numbers.
+    """
+
+    preprocessor: BertPreprocessor | None
+
+    def encode_targets(self, targets: Any) -> np.ndarray:
+        """Returns the targets of texts as an array of what the loss takes."""
+        return np.asarray(targets)
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: str | int = "auto",
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool = True,
+        class_weight: dict[int, float] | None = None,
+        sample_weight: Any = None,
+        **kwargs: Any,
+    ) -> keras.callbacks.History:
+        """Trains as `keras.Model.fit` does, on texts too.
+
+        Args:
+            x: Texts, a tuple of two sequences of texts, or what Keras takes.
+            y: Targets; see `encode_targets` for those of texts.
+            batch_size: Texts per batch, default 32.
+            epochs: As in Keras, like all that follow.
+            verbose: As in Keras.
+            callbacks: As in Keras.
+            validation_split: Share of the last texts to validate on, in `[0, 1)`.
+            validation_data: Tuple `(x, y)` or `(x, y, sample_weight)`, or a dataset.
+            shuffle: Whether to draw a new order of the texts before each epoch.
+            class_weight: As in Keras.
+            sample_weight: Array `(texts,)`.
+            **kwargs: Further arguments of `keras.Model.fit`.
+        """
+        if isinstance(validation_data, tuple):
+            held_out = text_inputs(validation_data[0])
+            if held_out is not None:
+                size = kwargs.pop("validation_batch_size", None) or batch_size
+                validation_data = self._batches(
+                    held_out, *validation_data[1:], batch_size=size
+                ).for_backend()
+        inputs = text_inputs(x)
+        if inputs is not None:
+            batches = self._batches(
+                inputs, y, sample_weight, batch_size=batch_size, shuffle=shuffle
+            )
+            if validation_split and validation_data is None:
+                batches, held_out_batches = batches.split(validation_split)
+                validation_data = held_out_batches.for_backend()
+            x, y, sample_weight, batch_size = batches.for_backend(), None, None, None
+            validation_split = 0.0
+        return super().fit(
+            x,
+            y,
+            batch_size=batch_size,
+            epochs=epochs,
+            verbose=verbose,
+            callbacks=callbacks,
+            validation_split=validation_split,
+            validation_data=validation_data,
+            shuffle=shuffle and inputs is None,
+            class_weight=class_weight,
+            sample_weight=sample_weight,
+            **kwargs,
+        )
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: str | int = "auto",
+        sample_weight: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Evaluates as `keras.Model.evaluate` does, on texts too; see `fit`."""
+        inputs = text_inputs(x)
+        if inputs is not None:
+            batches = self._batches(inputs, y, sample_weight, batch_size=batch_size)
+            x, y, sample_weight, batch_size = batches.for_backend(), None, None, None
+        return super().evaluate(
+            x,
+            y,
+            batch_size=batch_size,
+            verbose=verbose,
+            sample_weight=sample_weight,
+            **kwargs,
+        )
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: str | int = "auto",
+        **kwargs: Any,
+    ) -> Any:
+        """Predicts as `keras.Model.predict` does, on texts too.
+
+        Texts are sorted by length first, so that little padding is computed, and
+        go through a compiled step that is kept for the next call, which makes a
+        short call several times faster; `**kwargs` are for other inputs.
+        """
+        inputs = text_inputs(x)
+        if inputs is None:
+            return super().predict(x, batch_size, verbose, **kwargs)
+        rows = self._encode(inputs)
+        longest_first = np.argsort(-rows.lengths, kind="stable")
+        batches = TextBatches(
+            self.preprocessor, rows.take(longest_first), batch_size=batch_size or 32
+        )
+        shows = int(bool(verbose) and len(batches) > 1)
+        progress = keras.utils.Progbar(len(batches), verbose=shows)
+        predicted = np.zeros((len(rows), *self.output_shape[1:]), "float32")
+        for index in range(len(batches)):
+            texts = longest_first[batches.chosen(index)]
+            predicted[texts] = self._step(batches[index][0])
+            progress.update(index + 1)
+        return predicted
+
+    @functools.cached_property
+    def _step(self) -> Callable[[Mapping[str, np.ndarray]], Any]:
+        return compiled_step(self)
+
+    def _encode(self, inputs: TextInputs) -> TokenRows:
+        if self.preprocessor is None:
+            raise ValueError(
+                "A model without a `preprocessor` takes token ids, not texts: "
+                "construct it with one. Received: texts"
+            )
+        return self.preprocessor.encode(*inputs)
+
+    def _batches(
+        self,
+        inputs: TextInputs,
+        targets: Any,
+        sample_weight: Any = None,
+        batch_size: int | None = None,
+        shuffle: bool = False,
+    ) -> TextBatches:
+        arrays = [self.encode_targets(targets)]
+        if sample_weight is not None:
+            arrays.append(np.asarray(sample_weight, "float32"))
+        rows = self._encode(inputs)
+        for name, array in zip(("y", "sample_weight"), arrays, strict=False):
+            if len(array) != len(rows):
+                raise ValueError(
+                    f"`{name}` must have one entry per text. "
+                    f"Received: {len(array)} entries for {len(rows)} texts"
+                )
+        return TextBatches(self.preprocessor, rows, arrays, batch_size or 32, shuffle)

@@ -1,0 +1,1 @@
+"""Preprocessing: texts -> token ids, in a TensorFlow graph and out of it."""

@@ -1,0 +1,63 @@
+"""Text lists: any sequence of texts -> a list of strings that can be encoded."""
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+
+def text_list(texts: Any, name: str) -> list[str]:
+    r"""Returns texts as a list of `str`; bytes are decoded as UTF-8.
+
+    Args:
+        texts: A list, tuple, NumPy array, pandas Series or the like.
+        name: What to call `texts` in an error.
+
+    Raises:
+        ValueError: If `texts` is no flat sequence, or an element is no text or
+            no valid Unicode; the first one is named with its index.
+
+    Example:
+
+    >>> from bert_keras_layers.preprocessing.text_list import text_list
+    >>> text_list(("one", b"two"), "texts")
+    ['one', 'two']
+    """
+    rank = getattr(texts, "ndim", 1)
+    if rank != 1 or isinstance(texts, (Mapping, Set)) or not hasattr(texts, "__len__"):
+        raise ValueError(
+            f"`{name}` must be one text or a flat sequence of texts. "
+            f"Received: {type(texts).__name__} of rank {rank}"
+        )
+    elements = texts.tolist() if hasattr(texts, "tolist") else list(texts)
+    if not set(map(type, elements)) <= {str}:
+        elements = [_text(element, i, name) for i, element in enumerate(elements)]
+    if not _encodable("".join(elements)):
+        index = [_encodable(element) for element in elements].index(False)
+        raise ValueError(
+            f"`{name}` must hold valid Unicode. Received: {elements[index]!r} "
+            f"at index {index}, which has a lone surrogate"
+        )
+    return elements
+
+
+def is_one_text(texts: Any) -> bool:
+    """Returns whether `texts` is a single text, not a sequence of them."""
+    return isinstance(texts, (str, bytes)) or getattr(texts, "ndim", 1) == 0
+
+
+def _text(element: Any, index: int, name: str) -> str:
+    if isinstance(element, bytes):
+        return element.decode("utf-8", "replace")
+    if isinstance(element, str):
+        return str(element)
+    raise ValueError(
+        f"`{name}` must hold strings. Received: {element!r} at index {index}, "
+        f"a {type(element).__name__}"
+    )
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

