@@ -5,5 +5,5 @@ from typing import Any, TypeAlias
 Tensor: TypeAlias = Any
 """A tensor of the active Keras backend, a `KerasTensor` or a NumPy array."""
 
-Shape: TypeAlias = tuple[int | None, ...]
-"""A static shape; `None` marks a dimension that is open."""
+Shape: TypeAlias = tuple[Any, ...]
+"""A static shape of integers; None marks a dimension that is open."""

@@ -7,7 +7,6 @@ Run it again when either of them changes what it does to a character:
 
 import functools
 import pathlib
-import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -65,7 +64,7 @@ def _pieces(replacements: dict[int, str], normalize: Normalize) -> Any:
     for code, replacement in replacements.items():
         for column, character in enumerate(replacement):
             rank = ranks.get(character, 0)
-            itself = character == chr(code) and not rank
+            itself = character == chr(code) and character != " " and not rank
             pieces[code, column] = SELF if itself else rank * CLASS + ord(character)
         if not replacement and _blocks(chr(code), normalize):
             pieces[code, 0] = BLOCKER
@@ -120,7 +119,7 @@ def _ordinary(replacements: dict[int, str], pieces: Any, lowercase: bool) -> Any
 
     What is reordered depends on its neighbours, and is left out.
     """
-    characters = sorted({c for text in replacements.values() for c in text} - {" "})
+    characters = sorted({c for code in PROBED for c in replacements[code]} - {" "})
     same = np.zeros(0x110000, bool)
     same[PROBED] = True
     same[(pieces >= CLASS).any(axis=1)] = False
@@ -157,16 +156,6 @@ def _ranges(flags: Any) -> Any:
     return edges.reshape(-1, 2).astype("int32") - np.array([0, 1], "int32")
 
 
-def _write(arrays: dict[str, Any]) -> None:
-    path = pathlib.Path(unicode_table.__file__).with_suffix(".npz")
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, array in arrays.items():
-            # A fixed date, so that the same tables give the same bytes.
-            entry = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(entry, "w") as file:
-                np.lib.format.write_array(file, array, allow_pickle=False)
-
-
 if __name__ == "__main__":
-    _write(make_tables())
+    path = pathlib.Path(unicode_table.__file__).with_suffix(".npz")
+    np.savez_compressed(path, **make_tables())

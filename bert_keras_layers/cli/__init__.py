@@ -1,7 +1,6 @@
 """Command line: `bert-keras`."""
 
 import importlib.util
-import os
 import sys
 
 
@@ -13,8 +12,6 @@ def main() -> None:
             f"bert-keras needs {' and '.join(missing)}: "
             "pip install 'bert-keras-layers[cli]'"
         )
-    # TensorFlow's C++ log would stand between the lines of the result.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from bert_keras_layers.cli.app import app
 
     app()

@@ -20,7 +20,9 @@ app = typer.Typer(
 def train(
     data: Annotated[Path, typer.Argument(help="Table of texts: .tsv or .csv, header.")],
     encoder: Annotated[str, typer.Option(help="BERT: folder or Hugging Face hub id.")],
-    output: Annotated[Path, typer.Option(help="Folder for versions of the SavedModel.")],
+    output: Annotated[
+        Path, typer.Option(help="Folder for versions of the SavedModel.")
+    ],
     test: Annotated[Path | None, typer.Option(help="Table to test on.")] = None,
     test_share: Annotated[
         float, typer.Option(help="Share of DATA to test on, without --test.")

@@ -4,10 +4,12 @@ import csv
 import pathlib
 from typing import NamedTuple
 
-_DIALECTS = {
-    ".csv": {"delimiter": ",", "quoting": csv.QUOTE_MINIMAL},
-    ".tsv": {"delimiter": "\t", "quoting": csv.QUOTE_NONE},
-}
+
+class _Tsv(csv.excel_tab):
+    quoting = csv.QUOTE_NONE
+
+
+_DIALECTS: dict[str, type[csv.Dialect]] = {".csv": csv.excel, ".tsv": _Tsv}
 
 
 class LabelledTexts(NamedTuple):
@@ -17,7 +19,9 @@ class LabelledTexts(NamedTuple):
     labels: list[str]
 
 
-def read_table(path: pathlib.Path, text_column: str, label_column: str) -> LabelledTexts:
+def read_table(
+    path: pathlib.Path, text_column: str, label_column: str
+) -> LabelledTexts:
     """Reads two columns of a UTF-8 table with a header line.
 
     Raises:
@@ -33,7 +37,7 @@ def read_table(path: pathlib.Path, text_column: str, label_column: str) -> Label
         raise FileNotFoundError(f"There is no file {path}")
     texts, labels = [], []
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, **_DIALECTS[path.suffix])
+        reader = csv.DictReader(file, dialect=_DIALECTS[path.suffix])
         columns = reader.fieldnames or []
         for column in (text_column, label_column):
             if column not in columns:

@@ -72,7 +72,7 @@ def run_training(options: TrainingOptions) -> dict[str, str]:
     _, accuracy = model.evaluate(test.texts, test_numbers, verbose=0)
     version = export_saved_model(model, options.output)
 
-    (majority, _), = collections.Counter(train.labels).most_common(1)
+    ((majority, _),) = collections.Counter(train.labels).most_common(1)
     baseline = np.mean([label == majority for label in test.labels])
     return {
         "training texts": str(len(train.texts)),
@@ -88,7 +88,6 @@ def parse_layers(text: str) -> int | list[int] | None:
     """Returns the layers that a command line names.
 
     Example:
-
     >>> parse_layers("4"), parse_layers("0,-1"), parse_layers("0,")
     (4, [0, -1], [0])
     """
@@ -118,9 +117,7 @@ def _read_tables(options: TrainingOptions) -> tuple[LabelledTexts, LabelledTexts
         )
     order = np.random.permutation(len(table.texts))
     test, train = (
-        LabelledTexts(
-            [table.texts[i] for i in rows], [table.labels[i] for i in rows]
-        )
+        LabelledTexts([table.texts[i] for i in rows], [table.labels[i] for i in rows])
         for rows in (order[:held_out], order[held_out:])
     )
     return train, test

@@ -62,7 +62,6 @@ class BertEncoder(keras.layers.Layer):
         ValueError: If sizes do not fit, or inputs are not as above.
 
     Example:
-
     >>> import numpy as np
     >>> from bert_keras_layers import BertEncoder
     >>> encoder = BertEncoder(

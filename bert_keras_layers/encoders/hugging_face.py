@@ -60,7 +60,9 @@ def read_architecture(config_file: pathlib.Path) -> dict[str, Any]:
         raise ValueError(f"{config_file} must name the sizes of BERT: {missing}")
     config["hidden_act"] = _ACTIVATIONS[config["hidden_act"]]
     return {
-        ours: config[theirs] for theirs, ours in _ARCHITECTURE.items() if theirs in config
+        ours: config[theirs]
+        for theirs, ours in _ARCHITECTURE.items()
+        if theirs in config
     }
 
 

@@ -19,7 +19,6 @@ def check_sha256(path: str | os.PathLike[str], expected: str) -> None:
         FileNotFoundError: If there is no such file.
 
     Example:
-
     >>> import pathlib, tempfile
     >>> from bert_keras_layers.files.checksum import check_sha256
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -35,7 +35,6 @@ def pretrained_folder(
         ValueError: If `source` can be neither a folder nor a hub id.
 
     Example:
-
     >>> import pathlib, tempfile
     >>> from bert_keras_layers.files.pretrained_folder import pretrained_folder
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -67,12 +66,14 @@ def _looks_like_path(name: str) -> bool:
     return name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name
 
 
-def _fetched(
-    name: str, patterns: Sequence[str], revision: str | None
-) -> pathlib.Path:
+def _fetched(name: str, patterns: Sequence[str], revision: str | None) -> pathlib.Path:
     import huggingface_hub
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-    from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
+    from huggingface_hub.errors import (
+        HFValidationError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
 
     try:
         folder = huggingface_hub.snapshot_download(

@@ -32,7 +32,6 @@ class DenseHead(keras.layers.Layer):
         ValueError: If a size is not a positive integer, or dropout out of range.
 
     Example:
-
     >>> import numpy as np
     >>> from bert_keras_layers import DenseHead
     >>> head = DenseHead(3, activation="softmax", hidden_units=[16])

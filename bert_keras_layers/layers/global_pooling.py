@@ -31,7 +31,6 @@ class GlobalPooling(keras.layers.Layer):
         ValueError: If a mode is unknown, there is none, or the rank is not 3.
 
     Example:
-
     >>> import numpy as np
     >>> from keras import ops
     >>> from bert_keras_layers import GlobalPooling

@@ -15,7 +15,6 @@ def choose_layers(layers: int | Sequence[int] | None, num_states: int) -> list[i
         ValueError: If a layer is out of range, or none is chosen.
 
     Example:
-
     >>> choose_layers(4, 13), choose_layers([0, -1], 13)
     ([9, 10, 11, 12], [0, 12])
     """

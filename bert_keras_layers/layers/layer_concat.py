@@ -33,7 +33,6 @@ class LayerConcat(keras.layers.Layer):
         ValueError: If a layer is out of range or the states differ in shape.
 
     Example:
-
     >>> import numpy as np
     >>> from bert_keras_layers import LayerConcat
     >>> states = [np.full((1, 1, 2), float(i)) for i in range(4)]

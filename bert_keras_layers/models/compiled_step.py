@@ -21,8 +21,7 @@ def compiled_step(model: keras.Model) -> Callable[[Mapping[str, np.ndarray]], An
     import tensorflow as tf
 
     signature = {
-        name: tf.TensorSpec((None, None), tf.int32, name=name)
-        for name in model.input
+        name: tf.TensorSpec((None, None), tf.int32, name=name) for name in model.input
     }
 
     @tf.function(input_signature=[signature])

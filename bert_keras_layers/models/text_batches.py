@@ -18,8 +18,9 @@ class TextBatches(keras.utils.PyDataset):
         rows: Token ids of all texts.
         arrays: Targets and, optionally, sample weights, `(texts, ...)` each.
         batch_size: Texts per batch; the last batch may be smaller.
-        shuffle: Whether to draw a new order before each epoch, from NumPy's
-            global generator, which `keras.utils.set_random_seed` seeds.
+        order: `"given"`; `"longest_first"`, which needs the least padding; or
+            `"shuffled"`: drawn before each epoch, from NumPy's global generator,
+            which `keras.utils.set_random_seed` seeds.
     """
 
     def __init__(
@@ -28,15 +29,14 @@ class TextBatches(keras.utils.PyDataset):
         rows: TokenRows,
         arrays: Sequence[np.ndarray] = (),
         batch_size: int = 32,
-        shuffle: bool = False,
+        order: str = "given",
     ) -> None:
         super().__init__()
         self._preprocessor = preprocessor
         self._rows = rows
         self._arrays = arrays
         self._batch_size = batch_size
-        self._shuffle = shuffle
-        self._order = np.arange(len(rows))
+        self._ordering = order
         self.on_epoch_end()
 
     def __len__(self) -> int:
@@ -50,33 +50,34 @@ class TextBatches(keras.utils.PyDataset):
         return (ids, *(array[chosen] for array in self._arrays))
 
     def chosen(self, index: int) -> np.ndarray:
-        """Returns the rows of batch `index`."""
+        """Returns the indices of the texts of batch `index`."""
         start = index * self._batch_size
         return self._order[start : start + self._batch_size]
 
     def on_epoch_end(self) -> None:
-        """Draws a new order, if the texts are to be shuffled."""
-        if self._shuffle:
-            self._order = np.random.permutation(len(self._rows))
+        """Orders the texts; anew, if they are to be shuffled."""
+        self._order = _ORDERS[self._ordering](self._rows.lengths, self._batch_size)
 
     def split(self, share: float) -> tuple["TextBatches", "TextBatches"]:
-        """Returns the first texts and, unshuffled, the last `share` of them."""
+        """Returns the first texts and, longest first, the last `share` of them."""
         cut = len(self._rows) - int(len(self._rows) * share)
         if not 0 < cut < len(self._rows):
             raise ValueError(
                 "`validation_split` must leave texts on both sides. "
                 f"Received: validation_split={share} for {len(self._rows)} texts"
             )
-        parts = (np.arange(cut), self._shuffle), (np.arange(cut, len(self._rows)), False)
         first, last = (
             TextBatches(
                 self._preprocessor,
                 self._rows.take(rows),
                 [array[rows] for array in self._arrays],
                 self._batch_size,
-                shuffle,
+                order,
             )
-            for rows, shuffle in parts
+            for rows, order in (
+                (np.arange(cut), self._ordering),
+                (np.arange(cut, len(self._rows)), "longest_first"),
+            )
         )
         return first, last
 
@@ -90,7 +91,10 @@ class TextBatches(keras.utils.PyDataset):
         # two, if they agree; a signature of our own keeps it open.
         ids, *arrays = self[0]
         signature = (
-            {name: tf.TensorSpec((None, None), rows.dtype) for name, rows in ids.items()},
+            {
+                name: tf.TensorSpec((None, None), rows.dtype)
+                for name, rows in ids.items()
+            },
             *(tf.TensorSpec((None, *array.shape[1:]), array.dtype) for array in arrays),
         )
         dataset = tf.data.Dataset.from_generator(
@@ -102,3 +106,24 @@ class TextBatches(keras.utils.PyDataset):
     def _epoch(self) -> Iterator[tuple[Any, ...]]:
         yield from (self[index] for index in range(len(self)))
         self.on_epoch_end()
+
+
+def _given(lengths: np.ndarray, batch_size: int) -> np.ndarray:
+    return np.arange(len(lengths))
+
+
+def _longest_first(lengths: np.ndarray, batch_size: int) -> np.ndarray:
+    return np.argsort(-lengths, kind="stable")
+
+
+def _shuffled(lengths: np.ndarray, batch_size: int) -> np.ndarray:
+    # Texts of like length share a batch, which halves the padding; only alike, so
+    # that a batch holds other texts in every epoch.
+    order = np.argsort(lengths * np.random.uniform(0.7, 1.3, len(lengths)))
+    full = len(order) // batch_size * batch_size
+    batches = order[:full].reshape(-1, batch_size)
+    order[:full] = np.random.permutation(batches).ravel()
+    return order
+
+
+_ORDERS = {"given": _given, "longest_first": _longest_first, "shuffled": _shuffled}

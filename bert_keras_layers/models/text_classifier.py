@@ -49,7 +49,6 @@ class TextClassifier(TextModel):
         ValueError: If an argument is out of range or targets do not fit it.
 
     Example:
-
     >>> from bert_keras_layers import BertEncoder, BertPreprocessor, TextClassifier
     >>> words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "film"]
     >>> encoder = BertEncoder(
@@ -102,7 +101,7 @@ class TextClassifier(TextModel):
         self.encoder = encoder
         self.preprocessor = preprocessor
         self.head = head
-        self.labels = None
+        self.labels: list[str] | None = None
         self._arguments = {
             "layers": chosen,
             "pooling": pooling,
@@ -170,20 +169,18 @@ class TextClassifier(TextModel):
         return cls(**config)
 
     def _numbers_of(self, names: Sequence[str]) -> np.ndarray:
-        if self.labels is None:
-            self._set_labels(sorted(set(names)))
-        numbers = {name: number for number, name in enumerate(self.labels)}
+        labels = self.labels or self._set_labels(sorted(set(names)))
+        numbers = {label: number for number, label in enumerate(labels)}
         unknown = sorted(set(names) - set(numbers))
         if unknown:
-            raise ValueError(
-                f"Class names must be among {list(self.labels)}. Received: {unknown}"
-            )
+            raise ValueError(f"Class names must be among {labels}. Received: {unknown}")
         return np.array([numbers[name] for name in names], "int32")
 
-    def _set_labels(self, labels: Sequence[str]) -> None:
+    def _set_labels(self, labels: Sequence[str]) -> list[str]:
         if len(set(labels)) != self.num_classes or len(labels) != self.num_classes:
             raise ValueError(
                 f"There must be {self.num_classes} different class names, one per "
                 f"class. Received: {list(labels)}"
             )
         self.labels = [str(label) for label in labels]
+        return self.labels

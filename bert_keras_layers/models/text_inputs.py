@@ -18,7 +18,6 @@ def text_inputs(x: Any) -> TextInputs | None:
             such as a dict of ids or a dataset, is no text.
 
     Example:
-
     >>> text_inputs((["question 1", "question 2"], ["answer 1", "answer 2"])).pairs
     ['answer 1', 'answer 2']
     """

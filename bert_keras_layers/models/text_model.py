@@ -11,7 +11,6 @@ from bert_keras_layers.models.compiled_step import compiled_step
 from bert_keras_layers.models.text_batches import TextBatches
 from bert_keras_layers.models.text_inputs import TextInputs, text_inputs
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
-from bert_keras_layers.preprocessing.token_rows import TokenRows
 
 
 class TextModel(keras.Model):
@@ -66,13 +65,18 @@ class TextModel(keras.Model):
             held_out = text_inputs(validation_data[0])
             if held_out is not None:
                 size = kwargs.pop("validation_batch_size", None) or batch_size
+                targets, weight = (*validation_data[1:], None)[:2]
                 validation_data = self._batches(
-                    held_out, *validation_data[1:], batch_size=size
+                    held_out, targets, weight, batch_size=size
                 ).for_backend()
         inputs = text_inputs(x)
         if inputs is not None:
             batches = self._batches(
-                inputs, y, sample_weight, batch_size=batch_size, shuffle=shuffle
+                inputs,
+                y,
+                sample_weight,
+                batch_size=batch_size,
+                order="shuffled" if shuffle else "given",
             )
             if validation_split and validation_data is None:
                 batches, held_out_batches = batches.split(validation_split)
@@ -133,17 +137,17 @@ class TextModel(keras.Model):
         inputs = text_inputs(x)
         if inputs is None:
             return super().predict(x, batch_size, verbose, **kwargs)
-        rows = self._encode(inputs)
-        longest_first = np.argsort(-rows.lengths, kind="stable")
+        preprocessor = self._require_preprocessor()
+        rows = preprocessor.encode(*inputs)
         batches = TextBatches(
-            self.preprocessor, rows.take(longest_first), batch_size=batch_size or 32
+            preprocessor, rows, batch_size=batch_size or 32, order="longest_first"
         )
         shows = int(bool(verbose) and len(batches) > 1)
         progress = keras.utils.Progbar(len(batches), verbose=shows)
         predicted = np.zeros((len(rows), *self.output_shape[1:]), "float32")
         for index in range(len(batches)):
-            texts = longest_first[batches.chosen(index)]
-            predicted[texts] = self._step(batches[index][0])
+            (ids,) = batches[index]
+            predicted[batches.chosen(index)] = self._step(ids)
             progress.update(index + 1)
         return predicted
 
@@ -151,13 +155,13 @@ class TextModel(keras.Model):
     def _step(self) -> Callable[[Mapping[str, np.ndarray]], Any]:
         return compiled_step(self)
 
-    def _encode(self, inputs: TextInputs) -> TokenRows:
+    def _require_preprocessor(self) -> BertPreprocessor:
         if self.preprocessor is None:
             raise ValueError(
                 "A model without a `preprocessor` takes token ids, not texts: "
                 "construct it with one. Received: texts"
             )
-        return self.preprocessor.encode(*inputs)
+        return self.preprocessor
 
     def _batches(
         self,
@@ -165,16 +169,17 @@ class TextModel(keras.Model):
         targets: Any,
         sample_weight: Any = None,
         batch_size: int | None = None,
-        shuffle: bool = False,
+        order: str = "longest_first",
     ) -> TextBatches:
         arrays = [self.encode_targets(targets)]
         if sample_weight is not None:
             arrays.append(np.asarray(sample_weight, "float32"))
-        rows = self._encode(inputs)
+        preprocessor = self._require_preprocessor()
+        rows = preprocessor.encode(*inputs)
         for name, array in zip(("y", "sample_weight"), arrays, strict=False):
             if len(array) != len(rows):
                 raise ValueError(
                     f"`{name}` must have one entry per text. "
                     f"Received: {len(array)} entries for {len(rows)} texts"
                 )
-        return TextBatches(self.preprocessor, rows, arrays, batch_size or 32, shuffle)
+        return TextBatches(preprocessor, rows, arrays, batch_size or 32, order)

@@ -53,7 +53,6 @@ class BertPreprocessor:
             is named with its index.
 
     Example:
-
     >>> from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
     >>> vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "i", "love", "paris"]
     >>> preprocessor = BertPreprocessor(vocabulary)
@@ -69,10 +68,16 @@ class BertPreprocessor:
         sequence_length: int | None = None,
         padding: str | int = "longest",
     ) -> None:
-        if sequence_length is not None and sequence_length < 2:
+        if sequence_length is not None and (
+            type(sequence_length) is not int or sequence_length < 2
+        ):
             raise ValueError(
-                "`sequence_length` must be None or at least 2, for [CLS] and [SEP]. "
-                f"Received: sequence_length={sequence_length}"
+                "`sequence_length` must be None or an integer of at least 2, for "
+                f"[CLS] and [SEP]. Received: sequence_length={sequence_length!r}"
+            )
+        if not isinstance(lowercase, bool):
+            raise ValueError(
+                f"`lowercase` must be True or False. Received: lowercase={lowercase!r}"
             )
         self.vocabulary = special.checked_vocabulary(vocabulary)
         self.lowercase = lowercase
@@ -112,6 +117,8 @@ class BertPreprocessor:
         return cls(**{**pretrained_settings(source, revision), **kwargs})
 
     def __call__(self, texts: Any, pairs: Any = None) -> dict[str, Any]:
+        if pairs is not None:
+            self._check_room_for_pairs()
         if _is_tensor(texts) or _is_tensor(pairs):
             return self._graph_tokenizer(texts, pairs)
         if is_one_text(texts):

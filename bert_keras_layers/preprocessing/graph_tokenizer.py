@@ -70,10 +70,11 @@ class GraphTokenizer:
         return self._padded(ids.values, (starts, nothing), (lengths, nothing - 1))
 
     def _pairs(self, ids: Any) -> dict[str, Any]:
-        starts, lengths = (tf.split(numbers, 2) for numbers in _rows(ids))
+        starts, lengths = _rows(ids)
+        first, second = tf.split(lengths, 2)
         if self._sequence_length is not None:
-            lengths = _longest_first(*lengths, self._sequence_length - 3)
-        return self._padded(ids.values, starts, lengths)
+            first, second = _longest_first(first, second, self._sequence_length - 3)
+        return self._padded(ids.values, tf.split(starts, 2), (first, second))
 
     def _padded(self, values: Any, starts: Any, lengths: Any) -> dict[str, Any]:
         """Returns `[CLS] first [SEP] second [SEP]`, `(batch, width)`.
@@ -93,7 +94,8 @@ class GraphTokenizer:
         )
         end = tf.size(values)
         ids = tf.gather(
-            tf.concat([values, [self._pad_id]], axis=0), tf.clip_by_value(source, 0, end)
+            tf.concat([values, [self._pad_id]], axis=0),
+            tf.clip_by_value(source, 0, end),
         )
         ids = tf.where(position == 0, self._start_id, ids)
         ids = tf.where((position == middle) | (position == last), self._end_id, ids)

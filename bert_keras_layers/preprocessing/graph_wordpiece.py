@@ -12,12 +12,12 @@ from bert_keras_layers.preprocessing.unicode_table import (
     ABSENT,
     BLOCKER,
     CLASS,
+    MAX_CHARACTERS,
     SELF,
     UnicodeTable,
     character_class,
 )
 
-MAX_CHARACTERS = 100  # Longer words are unknown to Hugging Face.
 MAX_BYTES = 4 * MAX_CHARACTERS  # A limit that TensorFlow Text then never meets.
 
 

@@ -15,7 +15,6 @@ class Padding:
         ceiling: The width is at most this.
 
     Example:
-
     >>> from bert_keras_layers.preprocessing.padding import Padding
     >>> Padding.of(8, sequence_length=12).width(5)
     8

@@ -45,7 +45,7 @@ def pretrained_settings(
     """Reads the arguments of `BertPreprocessor` from a checkpoint's files.
 
     `lowercase` is `do_lower_case` of `tokenizer_config.json`, else what
-    `tokenizer.json` says, else `True`, as in Hugging Face's `transformers`.
+    `tokenizer.json` says, else `True`.
 
     Args:
         source: A folder, a vocabulary file, or a hub id.

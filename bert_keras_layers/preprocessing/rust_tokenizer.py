@@ -4,11 +4,11 @@ import itertools
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from tokenizers import Tokenizer, models, normalizers
-from tokenizers import pre_tokenizers, processors
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from bert_keras_layers.preprocessing import vocabulary as special
 from bert_keras_layers.preprocessing.token_rows import IntArray, TokenRows
+from bert_keras_layers.preprocessing.unicode_table import MAX_CHARACTERS
 
 
 class RustTokenizer:
@@ -31,7 +31,7 @@ class RustTokenizer:
             models.WordPiece(
                 vocab=ids,
                 unk_token=special.UNKNOWN,
-                max_input_chars_per_word=100,
+                max_input_chars_per_word=MAX_CHARACTERS,
                 continuing_subword_prefix="##",
             )
         )

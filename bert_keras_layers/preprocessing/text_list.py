@@ -16,7 +16,6 @@ def text_list(texts: Any, name: str) -> list[str]:
             no valid Unicode; the first one is named with its index.
 
     Example:
-
     >>> from bert_keras_layers.preprocessing.text_list import text_list
     >>> text_list(("one", b"two"), "texts")
     ['one', 'two']
@@ -30,8 +29,8 @@ def text_list(texts: Any, name: str) -> list[str]:
     elements = texts.tolist() if hasattr(texts, "tolist") else list(texts)
     if not set(map(type, elements)) <= {str}:
         elements = [_text(element, i, name) for i, element in enumerate(elements)]
-    if not _encodable("".join(elements)):
-        index = [_encodable(element) for element in elements].index(False)
+    if not is_unicode("".join(elements)):
+        index = [is_unicode(element) for element in elements].index(False)
         raise ValueError(
             f"`{name}` must hold valid Unicode. Received: {elements[index]!r} "
             f"at index {index}, which has a lone surrogate"
@@ -44,20 +43,23 @@ def is_one_text(texts: Any) -> bool:
     return isinstance(texts, (str, bytes)) or getattr(texts, "ndim", 1) == 0
 
 
-def _text(element: Any, index: int, name: str) -> str:
-    if isinstance(element, bytes):
-        return element.decode("utf-8", "replace")
-    if isinstance(element, str):
-        return str(element)
-    raise ValueError(
-        f"`{name}` must hold strings. Received: {element!r} at index {index}, "
-        f"a {type(element).__name__}"
-    )
-
-
-def _encodable(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Returns whether `text` is valid Unicode: no lone surrogate in it."""
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _text(element: Any, index: int, name: str) -> str:
+    if getattr(element, "ndim", None) == 0:  # A NumPy scalar.
+        element = element.item()
+    if isinstance(element, bytes):
+        return element.decode("utf-8", "replace")
+    if isinstance(element, str):
+        return element
+    raise ValueError(
+        f"`{name}` must hold strings. Received: {element!r} at index {index}, "
+        f"a {type(element).__name__}"
+    )

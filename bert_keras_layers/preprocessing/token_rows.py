@@ -22,7 +22,6 @@ class TokenRows:
         lengths: int32 `(rows,)`, the tokens of each row, special ones included.
 
     Example:
-
     >>> import numpy as np
     >>> from bert_keras_layers.preprocessing.token_rows import TokenRows
     >>> ids = np.array([2, 7, 3, 2, 3], "int32")
@@ -41,7 +40,7 @@ class TokenRows:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def take(self, rows: Sequence[int] | IntArray) -> "TokenRows":
+    def take(self, rows: Sequence[int] | np.ndarray[Any, Any]) -> "TokenRows":
         """Returns the given rows, in the given order."""
         picked = np.asarray(rows, "int64")
         lengths = self.lengths[picked]

@@ -14,6 +14,7 @@ ABSENT, SELF, BLOCKER = 0, 1, 10
 SPACE = 32
 # A piece is `class * CLASS + code point`; a class above zero is reordered.
 CLASS = 1 << 21
+MAX_CHARACTERS = 100  # Of a word; longer ones are unknown to Hugging Face.
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -65,7 +66,8 @@ class UnicodeTable:
         owners = np.repeat(np.arange(len(bodies)), lengths)
         inside = np.bincount(owners, in_words[codes], len(bodies)) == lengths
         isolated = np.bincount(owners, alone[codes], len(bodies)) == 1
-        return (inside & (lengths > 0)) | (isolated & (lengths == 1))
+        whole = (lengths > 0) & (lengths <= MAX_CHARACTERS)
+        return (inside & whole) | (isolated & (lengths == 1))
 
     def _produced(self) -> tuple[Any, Any]:
         """Returns which code points occur in words, and which as words alone."""

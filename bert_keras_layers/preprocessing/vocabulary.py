@@ -3,6 +3,8 @@
 import os
 from collections.abc import Sequence
 
+from bert_keras_layers.preprocessing.text_list import is_unicode
+
 PAD, UNKNOWN, START, END = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
 
 
@@ -16,12 +18,11 @@ def checked_vocabulary(vocabulary: Sequence[str]) -> tuple[str, ...]:
         The tokens as a tuple.
 
     Raises:
-        ValueError: If `vocabulary` is a string or path, has empty, repeated or
-            non-string tokens (the first ones are named, with their line
-            numbers), or lacks `[PAD]`, `[UNK]`, `[CLS]` or `[SEP]`.
+        ValueError: If `vocabulary` is a string or path, has empty, repeated,
+            invalid or non-string tokens (the first ones are named, with their
+            line numbers), or lacks `[PAD]`, `[UNK]`, `[CLS]` or `[SEP]`.
 
     Example:
-
     >>> from bert_keras_layers.preprocessing.vocabulary import checked_vocabulary
     >>> checked_vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "word"])[4]
     'word'
@@ -34,15 +35,14 @@ def checked_vocabulary(vocabulary: Sequence[str]) -> tuple[str, ...]:
     tokens = tuple(vocabulary)
     lines: dict[str, int] = {}
     for line, token in enumerate(tokens, start=1):
-        if not isinstance(token, str) or not token:
+        if not (isinstance(token, str) and token and is_unicode(token)):
             raise ValueError(
-                "`vocabulary` must hold non-empty strings. "
+                "`vocabulary` must hold non-empty strings of valid Unicode. "
                 f"Received: {token!r} in line {line}"
             )
         if lines.setdefault(token, line) != line:
             raise ValueError(
-                "`vocabulary` must hold each token once. "
-                f"Received: {_repeated(tokens)}"
+                f"`vocabulary` must hold each token once. Received: {_repeated(tokens)}"
             )
     missing = [token for token in (PAD, UNKNOWN, START, END) if token not in lines]
     if missing:

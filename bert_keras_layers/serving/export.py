@@ -1,4 +1,4 @@
-"""Export: a text model -> a versioned SavedModel, text in, checked before it is there."""
+"""Export: a text model -> a versioned SavedModel that takes text, checked first."""
 
 import json
 import os
@@ -11,8 +11,8 @@ from typing import Any
 
 import keras
 
-from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.files.published_folder import next_version, published_folder
+from bert_keras_layers.models.text_classifier import TextClassifier
 
 CHECK_TEXTS = (
     "I love Paris.",
@@ -60,7 +60,6 @@ def export_saved_model(
         RuntimeError: If the check fails; `folder` is then as it was.
 
     Example:
-
     >>> import tempfile
     >>> from bert_keras_layers import BertEncoder, BertPreprocessor, TextClassifier
     >>> from bert_keras_layers import export_saved_model
@@ -93,13 +92,14 @@ def export_saved_model(
     return version
 
 
-def _write(model: TextClassifier, folder: pathlib.Path) -> None:
+def _write(model: Any, folder: pathlib.Path) -> None:
     import tensorflow as tf
 
+    preprocessor = model.preprocessor
     labels = model.labels or [str(i) for i in range(model.num_classes)]
 
     def serve(texts: Any) -> dict[str, Any]:
-        ids = model.preprocessor(texts)
+        ids = preprocessor(texts)
         probabilities = tf.cast(model(ids, training=False), tf.float32)
         best = tf.argmax(probabilities, axis=-1)
         return {

@@ -40,7 +40,9 @@ class ServedModel:
     def __call__(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         """Returns each output of `serving_default` for texts, as an array."""
         serve = self._model.signatures["serving_default"]
-        outputs = serve(self._constant(list(texts), shape=(len(texts),), dtype="string"))
+        outputs = serve(
+            self._constant(list(texts), shape=(len(texts),), dtype="string")
+        )
         return {name: output.numpy() for name, output in outputs.items()}
 
 

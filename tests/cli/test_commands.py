@@ -38,8 +38,8 @@ def test_train_then_predict(small_table, minilm, tmp_path):
         "--epochs", 2,
     )  # fmt: skip
     assert trained.returncode == 0, trained.stderr
-    for expected in ("Epoch 2/2", "test accuracy", "always 'account'", "intents/1"):
-        assert expected in trained.stdout or "always '" in expected
+    for expected in ("Epoch 2/2", "test accuracy", "always '", "intents/1"):
+        assert expected in trained.stdout
     assert (output / "1" / "saved_model.pb").is_file()
 
     texts = ["where is my parcel?", "¿dónde está?"]
@@ -88,7 +88,9 @@ def test_bad_input_is_one_sentence_and_an_exit_code(
 def test_predict_without_a_model_is_one_sentence(tmp_path):
     result = bert_keras("predict", tmp_path, "text")
     assert result.returncode == 1
-    assert result.stderr.startswith("Error: There must be a SavedModel in")
+    assert result.stderr.splitlines()[-1].startswith(
+        "Error: There must be a SavedModel"
+    )
 
 
 def test_without_its_extra_the_command_says_what_to_install(run_python):

@@ -5,7 +5,9 @@ from bert_keras_layers.cli.table_file import read_table
 
 def test_tsv_is_read_without_quoting(tmp_path):
     file = tmp_path / "data.tsv"
-    file.write_text('\ufefflabel\tid\ttext\nx\t1\t"quoted" text\ny\t2\tça, va\n', "utf-8")
+    file.write_text(
+        '\ufefflabel\tid\ttext\nx\t1\t"quoted" text\ny\t2\tça, va\n', "utf-8"
+    )
     texts, labels = read_table(file, "text", "label")
     assert texts == ['"quoted" text', "ça, va"]
     assert labels == ["x", "y"]

@@ -115,7 +115,7 @@ def test_truncate_keeps_the_first_blocks_and_their_weights(num_layers, small_enc
 
 
 def test_truncate_names_the_range(small_encoder):
-    with pytest.raises(ValueError, match="between 0 and 3.*num_layers=4"):
+    with pytest.raises(ValueError, match=r"between 0 and 3.*num_layers=4"):
         small_encoder().truncate(4)
 
 

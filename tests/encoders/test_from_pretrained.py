@@ -33,7 +33,9 @@ def assert_equals_tf_bert(folder, inputs):
         outputs["hidden_states"], expected.hidden_states, strict=True
     ):
         np.testing.assert_allclose(ours.numpy()[kept], theirs.numpy()[kept], **PARITY)
-    np.testing.assert_allclose(outputs["pooler_output"], expected.pooler_output, **PARITY)
+    np.testing.assert_allclose(
+        outputs["pooler_output"], expected.pooler_output, **PARITY
+    )
 
 
 @pytest.mark.tensorflow
@@ -122,7 +124,10 @@ def test_all_ways_to_name_the_same_weights_load_equally(style, dtype, tmp_path):
         weights["cls.predictions.bias"] = np.zeros(30, dtype)
         weights["bert.embeddings.position_ids"] = np.arange(20)[None]
     if style == "old":
-        old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+        old = {
+            "LayerNorm.weight": "LayerNorm.gamma",
+            "LayerNorm.bias": "LayerNorm.beta",
+        }
         for new, name in old.items():
             weights = {key.replace(new, name): array for key, array in weights.items()}
     other = BertEncoder.from_pretrained(write_folder(tmp_path / "b", weights=weights))
@@ -158,7 +163,10 @@ def with_another_shape(weights):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (without_a_weight, "Missing: encoder.layer.1.output.dense.bias. Left over: none"),
+        (
+            without_a_weight,
+            "Missing: encoder.layer.1.output.dense.bias. Left over: none",
+        ),
         (with_a_weight_too_many, "Missing: none. Left over: encoder.layer.3.output"),
         (
             with_another_shape,
@@ -204,14 +212,16 @@ def test_a_missing_file_is_named(name, folder):
 def test_what_is_no_plain_bert_is_refused(key, value, folder):
     config = {**CONFIG, key: value}
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ValueError, match=f"{key} among.*{key}={value!r}"):
+    with pytest.raises(ValueError, match=rf"{key} among.*{key}={value!r}"):
         BertEncoder.from_pretrained(folder)
 
 
 def test_a_config_without_sizes_is_named(folder):
     config = {key: value for key, value in CONFIG.items() if key != "hidden_size"}
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ValueError, match=r"must name the sizes of BERT: \['hidden_size'\]"):
+    with pytest.raises(
+        ValueError, match=r"must name the sizes of BERT: \['hidden_size'\]"
+    ):
         BertEncoder.from_pretrained(folder)
 
 

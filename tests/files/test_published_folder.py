@@ -30,9 +30,14 @@ def test_a_folder_appears_whole(tmp_path):
 
 def test_after_an_error_nothing_is_there(tmp_path):
     target = tmp_path / "1"
-    with pytest.raises(RuntimeError, match="broken"), published_folder(target) as draft:
-        (draft / "file").write_text("half")
-        raise RuntimeError("broken")
+
+    def write_half():
+        with published_folder(target) as draft:
+            (draft / "file").write_text("half")
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        write_half()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -137,8 +137,6 @@ def test_a_trainable_encoder_learns_in_every_block(classifier):
         assert (old != keras.ops.convert_to_numpy(weight)).any(), weight.path
 
 
-
-
 def test_a_keras_file_is_complete_in_a_fresh_process(
     classifier, tmp_path, run_python, small_encoder
 ):
@@ -242,7 +240,9 @@ def test_wrong_data_is_named_before_any_training(x, y, message, classifier):
 
 def test_an_unknown_class_name_is_named(classifier):
     model = classifier(labels=["no", "yes"])
-    with pytest.raises(ValueError, match=r"among \['no', 'yes'\]. Received: \['maybe'\]"):
+    with pytest.raises(
+        ValueError, match=r"among \['no', 'yes'\]. Received: \['maybe'\]"
+    ):
         model.evaluate(TEXTS, [*NAMES[:5], "maybe"], verbose=0)
 
 

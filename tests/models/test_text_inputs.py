@@ -45,5 +45,5 @@ def test_everything_else_is_left_to_keras(x):
 
 
 def test_a_bare_string_is_refused():
-    with pytest.raises(ValueError, match="as a list, even a single one.*'one'"):
+    with pytest.raises(ValueError, match=r"as a list, even a single one.*'one'"):
         text_inputs("one")

@@ -160,4 +160,6 @@ def test_keras_export_writes_the_model_on_ids(model, tmp_path):
     ids = model.preprocessor(TEXTS)
     model.export(tmp_path / "ids", verbose=False)
     served = tf.saved_model.load(tmp_path / "ids")
-    np.testing.assert_allclose(served.serve(ids), model.predict(ids, verbose=0), atol=1e-5)
+    np.testing.assert_allclose(
+        served.serve(ids), model.predict(ids, verbose=0), atol=1e-5
+    )
