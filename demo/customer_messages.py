@@ -66,7 +66,7 @@ def main() -> None:
             preprocessor=BertPreprocessor.from_pretrained(MINILM),
             layers=layers,
         )
-        model.fit(train_texts, train_intents, batch_size=32, epochs=20, verbose=2)
+        model.fit(train_texts, train_intents, batch_size=32, epochs=12, verbose=2)
         _, accuracy = model.evaluate(test_texts, test_intents, verbose=0)
         results.add_row(name, f"{accuracy:.3f}")
         models[name] = (accuracy, model)

@@ -73,7 +73,9 @@ class BertEmbeddings(keras.layers.Layer):
             )
         if token_type_ids is None:
             token_type_ids = ops.zeros((1, 1), "int32")
-        embedded = self.word(input_ids)  # (batch, tokens, width)
-        embedded += self.position(ops.arange(ops.shape(input_ids)[1]))
-        embedded += self.token_type(token_type_ids)
+        embedded = (
+            self.word(input_ids)
+            + self.position(ops.arange(ops.shape(input_ids)[1]))
+            + self.token_type(token_type_ids)
+        )  # (batch, tokens, width)
         return self.dropout(self.layer_norm(embedded), training=training)

@@ -108,6 +108,7 @@ class BertEncoder(keras.layers.Layer):
         )
         self.vocabulary_size = vocabulary_size
         self.hidden_size = hidden_size
+        self.max_positions = max_positions
         self.num_layers = num_layers
         self.supports_masking = True
         # `build` makes these, unless `truncate` has put shared ones here.

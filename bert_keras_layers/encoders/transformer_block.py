@@ -73,7 +73,7 @@ class TransformerBlock(keras.layers.Layer):
         query, key, value = ops.unstack(
             layout.split_heads(self.query_key_value(flat), 3, num_heads), 3
         )  # each (batch, heads, tokens, size)
-        query *= (self.architecture.hidden_size // num_heads) ** -0.5
+        query = query * (self.architecture.hidden_size // num_heads) ** -0.5
         scores = ops.matmul(query, ops.swapaxes(key, -1, -2))
         # The softmax of long rows loses too much in half precision.
         scores = ops.cast(layout.mask_scores(scores), "float32")

@@ -11,6 +11,7 @@ from bert_keras_layers.heads.dense_head import DenseHead
 from bert_keras_layers.layers.global_pooling import GlobalPooling
 from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.layers.layer_concat import LayerConcat
+from bert_keras_layers.models.fitted_preprocessor import fitted_preprocessor
 from bert_keras_layers.models.text_model import TextModel
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 
@@ -31,6 +32,7 @@ class TextClassifier(TextModel):
         encoder: Such as `BertEncoder.from_pretrained(...)`.
         num_classes: Number of classes, at least 2.
         preprocessor: Turns texts into ids; without one the model takes ids only.
+            If it has no `sequence_length`, texts are cut at the encoder's positions.
         layers: Hidden states to concatenate, as in `LayerConcat`.
         pooling: As in `GlobalPooling`: `"cls"`, `"mean"`, `"max"`, or several.
         hidden_units: Sizes of dense layers before the output.
@@ -77,12 +79,8 @@ class TextClassifier(TextModel):
                 "`num_classes` must be an integer, at least 2. "
                 f"Received: num_classes={num_classes}"
             )
-        if preprocessor and preprocessor.vocabulary_size > encoder.vocabulary_size:
-            raise ValueError(
-                f"The preprocessor's vocabulary must fit the encoder's "
-                f"{encoder.vocabulary_size} tokens. "
-                f"Received: {preprocessor.vocabulary_size} tokens"
-            )
+        if preprocessor is not None:
+            preprocessor = fitted_preprocessor(preprocessor, encoder)
         chosen = choose_layers(layers, encoder.num_layers + 1)
         encoder = encoder.truncate(max(chosen))
         concat = LayerConcat(chosen, name="layer_concat")

@@ -210,6 +210,10 @@ def test_probabilities_are_float32_in_half_precision(dtype, classifier, small_en
             {"preprocessor": BertPreprocessor([*WORDS, *map(str, range(30))])},
             "must fit the encoder's 30 tokens. Received: 40 tokens",
         ),
+        (
+            {"preprocessor": BertPreprocessor(WORDS, sequence_length=21)},
+            "must be at most 20, the positions of the encoder.*sequence_length=21",
+        ),
     ],
 )
 def test_a_wrong_argument_is_named(options, message, classifier):
@@ -244,6 +248,15 @@ def test_an_unknown_class_name_is_named(classifier):
         ValueError, match=r"among \['no', 'yes'\]. Received: \['maybe'\]"
     ):
         model.evaluate(TEXTS, [*NAMES[:5], "maybe"], verbose=0)
+
+
+def test_texts_longer_than_the_positions_are_cut(classifier):
+    model = classifier()
+    long, cut = ["a " * 50], ["a " * 18]
+    assert model.preprocessor.sequence_length == 20
+    np.testing.assert_allclose(
+        model.predict(long, verbose=0), model.predict(cut, verbose=0), atol=1e-6
+    )
 
 
 def test_a_model_without_a_preprocessor_says_so(classifier):

@@ -45,15 +45,6 @@ def assert_equal_ids(preprocessor, reference, texts, pairs=None):
                 )
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["uncased", "cased"])
-def engines(request, vocabulary_files, reference):
-    file, lowercase = vocabulary_files[request.param], request.param
-    preprocessor = BertPreprocessor.from_pretrained(
-        file, lowercase=lowercase, sequence_length=None
-    )
-    return preprocessor, reference(file, lowercase)
-
-
 @pytest.fixture(scope="module")
 def characters(tmp_path_factory):
     """A vocabulary file with every assigned character as a word and inside words."""
@@ -69,16 +60,19 @@ def characters(tmp_path_factory):
     return file, tokens, assigned
 
 
-@MODES
-def test_every_assigned_character_in_every_place(characters, reference, lowercase):
-    file, tokens, assigned = characters
-    preprocessor = BertPreprocessor(tokens, lowercase)
-    expected = reference(file, lowercase)
+@pytest.fixture(scope="module", params=[True, False], ids=["uncased", "cased"])
+def engines(request, characters, reference):
+    """Engines that know every character, so that no difference hides in [UNK]."""
+    file, tokens, _ = characters
+    return BertPreprocessor(tokens, request.param), reference(file, request.param)
+
+
+def test_every_assigned_character_in_every_place(engines, characters):
+    _, _, assigned = characters
     for start in range(0, len(assigned), 1 << 14):
         part = assigned[start : start + (1 << 14)]
-        assert_equal_ids(preprocessor, expected, part)
-        texts = [f"a{c}b a {c} b {c}{c}" for c in part]
-        assert_equal_ids(preprocessor, expected, texts)
+        assert_equal_ids(*engines, part)
+        assert_equal_ids(*engines, [f"a{c}b a {c} b {c}{c}" for c in part])
 
 
 @pytest.fixture(scope="module")
@@ -114,19 +108,17 @@ def test_any_string(engines, compared, texts):
 
 
 @pytest.mark.real_data
-def test_real_texts(engines, real_texts):
+@MODES
+def test_real_texts(vocabulary_files, data_folder, real_texts, reference, lowercase):
+    public = {
+        **vocabulary_files,
+        False: data_folder.parent / "fixtures/cased_vocab.txt",
+    }
+    preprocessor = BertPreprocessor.from_pretrained(
+        public[lowercase], lowercase=lowercase, sequence_length=None
+    )
+    expected = reference(public[lowercase], lowercase)
     assert len(real_texts) == 22_312
-    for start in range(0, len(real_texts), 4096):
-        assert_equal_ids(*engines, real_texts[start : start + 4096])
-
-
-@pytest.mark.real_data
-def test_real_texts_with_the_public_cased_vocabulary(
-    data_folder, real_texts, reference
-):
-    file = data_folder.parent / "fixtures" / "cased_vocab.txt"
-    preprocessor = BertPreprocessor.from_pretrained(file, lowercase=False)
-    expected = reference(file, False)
     for start in range(0, len(real_texts), 4096):
         assert_equal_ids(preprocessor, expected, real_texts[start : start + 4096])
 
@@ -165,12 +157,14 @@ def test_characters_that_are_reordered(engines):
     # U+302E (class 224) and U+1D165 (216): sorted, unless one of class 0 is between.
     between = ["", "\x01", "\u200d", "\u0301", "\u034f", "\u0e31", "a", " ", "가"]
     texts = [
-        f"a{first}{c}{second}b"
+        first + c + second
         for c in between
         for first in "\u302e\U0001d165\U0001d16d\U0001d15e\u1b44"
         for second in "\u302e\U0001d165\U0001d16d\U0001d15e\u1b44"
     ]
+    # Side by side they also show whether a text is sorted into its neighbour.
     assert_equal_ids(*engines, texts)
+    assert_equal_ids(*engines, [f"a{text}b" for text in texts])
 
 
 def test_bytes_that_are_no_unicode(engines):

@@ -42,6 +42,7 @@ def test_the_file_is_small():
         (True, "a b", False),
         (True, " ", False),
         (False, "\x00", False),
+        (False, "\x01", False),
         (False, "\ufffd", False),
         (True, "\u1100", True),
         (True, "가", False),
