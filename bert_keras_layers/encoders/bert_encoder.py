@@ -8,12 +8,9 @@ from typing import Any, Self
 import keras
 from keras import ops
 
+from bert_keras_layers.encoders import encoder_inputs
 from bert_keras_layers.encoders.bert_architecture import BertArchitecture
 from bert_keras_layers.encoders.bert_embeddings import BertEmbeddings
-from bert_keras_layers.encoders.encoder_inputs import (
-    standardize_inputs,
-    symbolic_inputs,
-)
 from bert_keras_layers.encoders.hugging_face import open_hugging_face
 from bert_keras_layers.encoders.token_layout import PaddedLayout
 from bert_keras_layers.encoders.transformer_block import TransformerBlock
@@ -106,10 +103,8 @@ class BertEncoder(keras.layers.Layer):
             layer_norm_epsilon=layer_norm_epsilon,
             pooler=pooler,
         )
-        self.vocabulary_size = vocabulary_size
-        self.hidden_size = hidden_size
-        self.max_positions = max_positions
-        self.num_layers = num_layers
+        self.vocabulary_size, self.max_positions = vocabulary_size, max_positions
+        self.hidden_size, self.num_layers = hidden_size, num_layers
         self.supports_masking = True
         # `build` makes these, unless `truncate` has put shared ones here.
         self.embeddings: Any = None
@@ -150,7 +145,7 @@ class BertEncoder(keras.layers.Layer):
 
     def inputs(self) -> dict[str, keras.KerasTensor]:
         """Returns a fresh `keras.Input` `(batch, tokens)` for each input name."""
-        return symbolic_inputs()
+        return encoder_inputs.symbolic_inputs()
 
     def truncate(self, num_layers: int) -> "BertEncoder":
         """Returns an encoder of the first blocks only, sharing their weights.
@@ -207,7 +202,7 @@ class BertEncoder(keras.layers.Layer):
     def call(
         self, inputs: Mapping[str, Tensor], training: bool | None = None
     ) -> dict[str, Any]:
-        inputs = standardize_inputs(inputs)
+        inputs = encoder_inputs.standardize_inputs(inputs)
         training = bool(training) and self.trainable
         embedded = self.embeddings(
             inputs["input_ids"], inputs.get("token_type_ids"), training=training
@@ -221,9 +216,8 @@ class BertEncoder(keras.layers.Layer):
         for block in self.blocks:
             flat = block(flat, layout=layout, training=training)
             states.append(layout.unflatten(flat))
-        outputs = {"hidden_states": states, "last_hidden_state": states[-1]}
-        if self.pooler is not None:
-            outputs["pooler_output"] = self.pooler(states[-1][:, 0])
+        pooled = self.pooler(states[-1][:, 0]) if self.pooler else None
+        outputs = self._named(states, pooled)
         if not self.trainable:
             outputs = keras.tree.map_structure(ops.stop_gradient, outputs)
         return outputs
@@ -231,29 +225,26 @@ class BertEncoder(keras.layers.Layer):
     def compute_mask(
         self, inputs: Mapping[str, Tensor], previous_mask: Any = None
     ) -> dict[str, Any]:
-        mask = standardize_inputs(inputs).get("attention_mask")
+        mask = encoder_inputs.standardize_inputs(inputs).get("attention_mask")
         mask = None if mask is None else ops.cast(mask, "bool")
-        masks = {
-            "hidden_states": [mask] * (self.num_layers + 1),
-            "last_hidden_state": mask,
-        }
-        return {**masks, "pooler_output": None} if self.pooler is not None else masks
+        return self._named([mask] * (self.num_layers + 1), None)
 
     def compute_output_spec(
         self, inputs: Mapping[str, Tensor], training: bool | None = None
     ) -> dict[str, Any]:
-        batch, tokens = standardize_inputs(inputs)["input_ids"].shape
-
-        def spec(*shape: int | None) -> keras.KerasTensor:
-            return keras.KerasTensor(shape, dtype=self.compute_dtype)
-
+        batch, tokens = encoder_inputs.standardize_inputs(inputs)["input_ids"].shape
+        width, dtype = self.hidden_size, self.compute_dtype
         states = [
-            spec(batch, tokens, self.hidden_size) for _ in range(self.num_layers + 1)
+            keras.KerasTensor((batch, tokens, width), dtype)
+            for _ in range(self.num_layers + 1)
         ]
-        outputs = {"hidden_states": states, "last_hidden_state": states[-1]}
-        if self.architecture.pooler:
-            outputs["pooler_output"] = spec(batch, self.hidden_size)
-        return outputs
+        return self._named(states, keras.KerasTensor((batch, width), dtype))
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), **asdict(self.architecture)}
+
+    def _named(self, states: list[Any], pooled: Any) -> dict[str, Any]:
+        outputs = {"hidden_states": states, "last_hidden_state": states[-1]}
+        if self.architecture.pooler:
+            outputs["pooler_output"] = pooled
+        return outputs

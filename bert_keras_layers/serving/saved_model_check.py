@@ -50,5 +50,6 @@ def main(saved_model: str, expected_file: str) -> None:
 
 if __name__ == "__main__":
     # `import tensorflow` would import Keras: make that fail, as if there were none.
-    sys.modules["keras"] = None  # type: ignore[assignment]
+    for name in ("keras", "tf_keras"):
+        sys.modules[name] = None  # type: ignore[assignment]
     main(*sys.argv[1:])

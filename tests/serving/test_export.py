@@ -85,7 +85,8 @@ def test_real_weights_serve_where_neither_keras_nor_the_package_is(
     printed = run_python(
         f"""
 import importlib.util, json, sys
-sys.modules["keras"] = sys.modules["bert_keras_layers"] = None
+for name in ("keras", "tf_keras", "bert_keras_layers"):
+    sys.modules[name] = None
 spec = importlib.util.spec_from_file_location("check", {str(check)!r})
 check = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(check)
@@ -93,7 +94,7 @@ check.load_text_ops()
 import tensorflow as tf
 model = tf.saved_model.load({str(version)!r})
 outputs = model.signatures["serving_default"](tf.constant({texts!r}))
-imported = [name for name in sys.modules if name.startswith(("keras.", "tf_keras"))]
+imported = [name for name in sys.modules if name.startswith(("keras.", "tf_keras."))]
 print(json.dumps([outputs["probabilities"].numpy().tolist(), imported]))
 """
     )
