@@ -99,6 +99,21 @@ def test_a_frozen_encoder_runs_without_dropout_and_gradients(small_encoder, tmp_
     assert len(loaded.trainable_weights) == len(model.weights)
 
 
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("trainable", [True, False])
+def test_nothing_is_differentiated_in_a_frozen_encoder(trainable, small_encoder):
+    import tensorflow as tf
+
+    encoder = small_encoder()
+    encoder.build()
+    encoder.trainable = trainable
+    kernel = encoder.blocks[0].intermediate.kernel.value
+    with tf.GradientTape() as tape:
+        tape.watch(kernel)
+        loss = tf.reduce_sum(encoder(INPUTS)["last_hidden_state"] ** 3)
+    assert (tape.gradient(loss, kernel) is not None) == trainable
+
+
 @pytest.mark.parametrize("num_layers", [0, 1, 3])
 def test_truncate_keeps_the_first_blocks_and_their_weights(num_layers, small_encoder):
     encoder = small_encoder()
