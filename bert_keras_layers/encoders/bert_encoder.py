@@ -1,9 +1,8 @@
 """BertEncoder: token ids -> every hidden state, on any Keras backend."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, Self
+from typing import Any
 
 import keras
 from keras import ops
@@ -11,15 +10,14 @@ from keras import ops
 from bert_keras_layers.encoders import encoder_inputs
 from bert_keras_layers.encoders.bert_architecture import BertArchitecture
 from bert_keras_layers.encoders.bert_embeddings import BertEmbeddings
-from bert_keras_layers.encoders.hugging_face import open_hugging_face
+from bert_keras_layers.encoders.bert_loading import BertLoading
 from bert_keras_layers.encoders.token_layout import PaddedLayout
 from bert_keras_layers.encoders.transformer_block import TransformerBlock
-from bert_keras_layers.encoders.weight_names import HUGGING_FACE, fill_weights
 from bert_keras_layers.types import Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
-class BertEncoder(keras.layers.Layer):
+class BertEncoder(BertLoading, keras.layers.Layer):
     """BERT as a Keras layer that returns the hidden state of every layer.
 
     Written in `keras.ops`: runs on the TensorFlow, JAX and torch backends. While
@@ -110,38 +108,6 @@ class BertEncoder(keras.layers.Layer):
         self.embeddings: Any = None
         self.blocks: list[TransformerBlock] = []
         self.pooler: Any = None
-
-    @classmethod
-    def from_pretrained(
-        cls,
-        source: str | os.PathLike[str],
-        *,
-        revision: str | None = None,
-        sha256: str | None = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Loads a Hugging Face BERT: `config.json` and `model.safetensors`.
-
-        Every weight of the encoder must be in the file with its exact shape, and
-        every weight of the file must have its place; only heads are left out.
-
-        Args:
-            source: Folder, or id on the Hugging Face hub.
-            revision: Branch, tag or commit on the hub.
-            sha256: Expected digest of `model.safetensors`, in hex.
-            **kwargs: Arguments of the constructor that replace those of the
-                configuration, such as `dropout` or `dtype`.
-
-        Raises:
-            FileNotFoundError: If there is no such folder or file.
-            ValueError: If the model is no plain BERT, the digest differs, or
-                weights are missing, left over or of another shape.
-        """
-        architecture, weights = open_hugging_face(source, revision, sha256)
-        encoder = cls(**{**architecture, **kwargs})
-        encoder.build()
-        fill_weights(encoder, HUGGING_FACE, weights, origin=str(source))
-        return encoder
 
     def inputs(self) -> dict[str, keras.KerasTensor]:
         """Returns a fresh `keras.Input` `(batch, tokens)` for each input name."""

@@ -1,13 +1,14 @@
-"""Hugging Face folders: `config.json` and `model.safetensors`."""
+"""Hugging Face folders: `config.json` and `model.safetensors`, read and written."""
 
 import json
 import os
 import pathlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
 
 from bert_keras_layers.encoders.bert_architecture import ACTIVATIONS
 from bert_keras_layers.files.checksum import check_sha256
@@ -30,19 +31,33 @@ _ACTIVATIONS = {name: name for name in ACTIVATIONS} | {"gelu_pytorch_tanh": "gel
 _HEADS = ("cls.", "classifier.", "qa_outputs.")
 
 
-def read_architecture(config_file: pathlib.Path) -> dict[str, Any]:
-    """Reads the arguments of `BertEncoder`, without `pooler`, from `config.json`.
+def read_config(config_file: pathlib.Path) -> dict[str, Any]:
+    """Returns the content of a configuration file.
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If the file describes something else than a plain BERT encoder.
     """
     if not config_file.is_file():
         raise FileNotFoundError(
-            f"A Hugging Face model folder must have a config.json. "
+            f"A model folder must have a {config_file.name}. "
             f"Received: {config_file.parent}"
         )
-    config = json.loads(config_file.read_text(encoding="utf-8"))
+    return dict(json.loads(config_file.read_text(encoding="utf-8")))
+
+
+def architecture_of(
+    config: Mapping[str, Any], origin: object, weights: Collection[str]
+) -> dict[str, Any]:
+    """Returns the arguments of `BertEncoder` for a Hugging Face configuration.
+
+    Args:
+        config: Content of `config.json`.
+        origin: Where it comes from, for error messages.
+        weights: Names of the stored weights, which tell whether there is a pooler.
+
+    Raises:
+        ValueError: If it describes something else than a plain BERT encoder.
+    """
     expected = {
         "model_type": ("bert",),
         "position_embedding_type": ("absolute", None),
@@ -52,17 +67,21 @@ def read_architecture(config_file: pathlib.Path) -> dict[str, Any]:
     for key, values in expected.items():
         if config.get(key) not in values:
             raise ValueError(
-                f"{config_file} must describe a BERT encoder, with {key} among "
+                f"{origin} must describe a BERT encoder, with {key} among "
                 f"{list(values)}. Received: {key}={config.get(key)!r}"
             )
     missing = sorted(set(_ARCHITECTURE) - set(config) - {"layer_norm_eps"})
     if missing:
-        raise ValueError(f"{config_file} must name the sizes of BERT: {missing}")
-    config["hidden_act"] = _ACTIVATIONS[config["hidden_act"]]
-    return {
+        raise ValueError(f"{origin} must name the sizes of BERT: {missing}")
+    sizes = {
         ours: config[theirs]
         for theirs, ours in _ARCHITECTURE.items()
         if theirs in config
+    }
+    return {
+        **sizes,
+        "activation": _ACTIVATIONS[config["hidden_act"]],
+        "pooler": "pooler.dense.weight" in weights,
     }
 
 
@@ -121,9 +140,24 @@ def open_hugging_face(
     """Returns the arguments of `BertEncoder` and the weights of a model."""
     files = ("config.json", "model.safetensors")
     folder = pretrained_folder(source, files, revision)
-    architecture = read_architecture(folder / "config.json")
+    config_file = folder / "config.json"
+    config = read_config(config_file)
     weights = SafetensorsWeights(folder / "model.safetensors", sha256)
-    return {**architecture, "pooler": "pooler.dense.weight" in weights}, weights
+    return architecture_of(config, config_file, weights), weights
+
+
+def write_hugging_face(
+    folder: pathlib.Path, architecture: Mapping[str, Any], weights: dict[str, Any]
+) -> None:
+    """Writes `config.json` and `model.safetensors` into an existing folder."""
+    config = {
+        "architectures": ["BertModel"],
+        "model_type": "bert",
+        **{theirs: architecture[ours] for theirs, ours in _ARCHITECTURE.items()},
+    }
+    text = json.dumps(config, indent=2) + "\n"
+    (folder / "config.json").write_text(text, encoding="utf-8")
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def _modern(name: str) -> str:

@@ -1,6 +1,10 @@
-"""Weight names: where each weight of `BertEncoder` is found in other formats."""
+"""Weight names: one table from the weights of `BertEncoder` to stored ones.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+Stored names are those of Hugging Face's `BertModel`; readers of other formats
+translate theirs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,23 +16,34 @@ if TYPE_CHECKING:
 
 
 class WeightSource(NamedTuple):
-    """What one weight is made of: stored names, and how to combine their arrays."""
+    """What one weight is made of.
+
+    `names`: stored arrays. `transposed`: whether they are stored as `(out, in)`.
+    Several are side by side in the weight, along its last axis.
+    """
 
     names: tuple[str, ...]
-    combine: Callable[[Sequence[np.ndarray]], np.ndarray]
+    transposed: bool
+
+    def combine(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Returns the weight that stored arrays make."""
+        turned = [array.T if self.transposed else array for array in arrays]
+        return turned[0] if len(turned) == 1 else np.concatenate(turned, axis=-1)
+
+    def split(self, weight: np.ndarray) -> list[np.ndarray]:
+        """Returns the arrays to store for a weight."""
+        parts = np.split(weight, len(self.names), axis=-1)
+        turned = [part.T if self.transposed else part for part in parts]
+        return [np.ascontiguousarray(part) for part in turned]
 
 
 def fill_weights(
-    encoder: "BertEncoder",
-    sources: Mapping[str, WeightSource],
-    stored: Mapping[str, np.ndarray],
-    origin: str,
+    encoder: "BertEncoder", stored: Mapping[str, np.ndarray], origin: str
 ) -> None:
     """Assigns every weight of a built encoder from `stored`, each exactly once.
 
     Args:
         encoder: Built `BertEncoder`.
-        sources: A table of this file: path of a weight -> what it is made of.
         stored: Arrays by their stored name; read one at a time.
         origin: What `stored` is, for error messages.
 
@@ -36,7 +51,7 @@ def fill_weights(
         ValueError: If weights are missing, left over or of another shape; names
             them. Nothing is assigned to the encoder before the names fit.
     """
-    weights = dict(_expand(encoder, sources))
+    weights = dict(_expand(encoder))
     needed = {name for _, source in weights.values() for name in source.names}
     if needed != set(stored):
         raise ValueError(
@@ -54,16 +69,29 @@ def fill_weights(
         variable.assign(array)
 
 
+def stored_weights(encoder: "BertEncoder") -> dict[str, np.ndarray]:
+    """Returns the weights of a built encoder as they are stored."""
+    return {
+        name: array
+        for variable, source in dict(_expand(encoder)).values()
+        for name, array in zip(
+            source.names,
+            source.split(keras.ops.convert_to_numpy(variable)),
+            strict=True,
+        )
+    }
+
+
 def _expand(
-    encoder: "BertEncoder", sources: Mapping[str, WeightSource]
+    encoder: "BertEncoder",
 ) -> Iterator[tuple[str, tuple[keras.Variable, WeightSource]]]:
     """Yields each path, block numbers filled in, with its variable and source."""
-    for path, source in sources.items():
+    for path, source in _SOURCES.items():
         owner, attribute = path.split("/", 1)
         if owner == "block":
             for i, block in enumerate(encoder.blocks):
                 names = tuple(name.format(i=i) for name in source.names)
-                filled = WeightSource(names, source.combine)
+                filled = WeightSource(names, source.transposed)
                 yield f"blocks/{i}/{attribute}", (_get(block, attribute), filled)
         elif (layer := getattr(encoder, owner)) is not None:
             yield path, (_get(layer, attribute), source)
@@ -79,19 +107,7 @@ def _shortened(names: set[str]) -> str:
     return (", ".join(listed[:5]) or "none") + more
 
 
-def _same(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    return arrays[0]
-
-
-def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    return np.concatenate(arrays, axis=-1)
-
-
-def _transposed(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    return _joined([array.T for array in arrays])
-
-
-def _hugging_face() -> Iterator[tuple[str, WeightSource]]:
+def _sources() -> Iterator[tuple[str, WeightSource]]:
     layer = "encoder.layer.{i}."
     tables = {
         "word": "word_embeddings",
@@ -100,7 +116,7 @@ def _hugging_face() -> Iterator[tuple[str, WeightSource]]:
     }
     for ours, theirs in tables.items():
         name = f"embeddings.{theirs}.weight"
-        yield f"embeddings/{ours}/embeddings", WeightSource((name,), _same)
+        yield f"embeddings/{ours}/embeddings", WeightSource((name,), transposed=False)
 
     norms = {
         "embeddings/layer_norm": "embeddings.LayerNorm",
@@ -108,8 +124,8 @@ def _hugging_face() -> Iterator[tuple[str, WeightSource]]:
         "block/output_norm": layer + "output.LayerNorm",
     }
     for ours, theirs in norms.items():
-        yield f"{ours}/gamma", WeightSource((f"{theirs}.weight",), _same)
-        yield f"{ours}/beta", WeightSource((f"{theirs}.bias",), _same)
+        yield f"{ours}/gamma", WeightSource((f"{theirs}.weight",), transposed=False)
+        yield f"{ours}/beta", WeightSource((f"{theirs}.bias",), transposed=False)
 
     attention = layer + "attention.self."
     projections = {
@@ -124,9 +140,8 @@ def _hugging_face() -> Iterator[tuple[str, WeightSource]]:
     for ours, parts in projections.items():
         kernels = tuple(f"{part}.weight" for part in parts)  # (out, in)
         biases = tuple(f"{part}.bias" for part in parts)
-        yield f"{ours}/kernel", WeightSource(kernels, _transposed)
-        yield f"{ours}/bias", WeightSource(biases, _joined)
+        yield f"{ours}/kernel", WeightSource(kernels, transposed=True)
+        yield f"{ours}/bias", WeightSource(biases, transposed=False)
 
 
-HUGGING_FACE = dict(_hugging_face())
-"""Names in a Hugging Face BERT checkpoint, without the `bert.` prefix."""
+_SOURCES = dict(_sources())

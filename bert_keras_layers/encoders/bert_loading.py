@@ -1,0 +1,152 @@
+"""Loading: weights in the formats that BERTs come in, into a `BertEncoder` and out."""
+
+import json
+import os
+import pathlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+
+from bert_keras_layers.encoders.hub_saved_model import open_hub_saved_model
+from bert_keras_layers.encoders.hugging_face import (
+    architecture_of,
+    open_hugging_face,
+    write_hugging_face,
+)
+from bert_keras_layers.encoders.tensorflow_names import translate_weights
+from bert_keras_layers.encoders.tf1_checkpoint import open_tf1_checkpoint
+from bert_keras_layers.encoders.weight_names import fill_weights, stored_weights
+from bert_keras_layers.files.published_folder import published_folder
+from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
+
+
+class BertLoading:
+    """The part of `BertEncoder` that reads and writes files.
+
+    Every weight of the encoder must be in a source with its exact shape, and every
+    weight of the source must have its place; only heads are left out.
+    """
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        source: str | os.PathLike[str],
+        *,
+        revision: str | None = None,
+        sha256: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Loads a Hugging Face BERT: `config.json` and `model.safetensors`.
+
+        Args:
+            source: Folder, or id on the Hugging Face hub.
+            revision: Branch, tag or commit on the hub.
+            sha256: Expected digest of `model.safetensors`, in hex.
+            **kwargs: Arguments of the constructor that replace those of the
+                configuration, such as `dropout` or `dtype`.
+
+        Raises:
+            FileNotFoundError: If there is no such folder or file.
+            ValueError: If the model is no plain BERT, the digest differs, or
+                weights are missing, left over or of another shape.
+        """
+        architecture, weights = open_hugging_face(source, revision, sha256)
+        return cls._filled({**architecture, **kwargs}, weights, origin=str(source))
+
+    @classmethod
+    def from_checkpoint(cls, folder: str | os.PathLike[str], **kwargs: Any) -> Self:
+        """Loads a TF1 checkpoint of google-research/bert; needs TensorFlow.
+
+        GELU is computed in its tanh form, as the code of these checkpoints does.
+
+        Args:
+            folder: With `bert_config.json` and `bert_model.ckpt.*`, as published.
+            **kwargs: As in `from_pretrained`.
+
+        Raises:
+            FileNotFoundError: If one of the files is not there.
+            ValueError: If it is no plain BERT, or weights are missing, left over
+                or of another shape.
+        """
+        architecture, weights = open_tf1_checkpoint(folder)
+        return cls._filled({**architecture, **kwargs}, weights, origin=str(folder))
+
+    @classmethod
+    def from_hub(cls, folder: str | os.PathLike[str], **kwargs: Any) -> Self:
+        """Loads the weights of a TF-Hub BERT SavedModel; needs TensorFlow.
+
+        GELU is computed in its tanh form, as these models do.
+
+        Args:
+            folder: The unpacked SavedModel, of any API version.
+            **kwargs: As in `from_pretrained`.
+
+        Raises:
+            FileNotFoundError: If there is no SavedModel.
+            ValueError: If it is no BERT of the TensorFlow Model Garden.
+        """
+        architecture, weights = open_hub_saved_model(folder)
+        return cls._filled({**architecture, **kwargs}, weights, origin=str(folder))
+
+    @classmethod
+    def from_transformers(cls, model: Any, **kwargs: Any) -> Self:
+        """Copies the weights of a live `TFBertModel`, or of one with a head.
+
+        Args:
+            model: Built, with a `config` and the BERT under `bert/`.
+            **kwargs: As in `from_pretrained`.
+
+        Raises:
+            ValueError: If it is no plain BERT.
+        """
+        origin = type(model).__name__
+        weights = translate_weights((w.name[:-2], w.numpy()) for w in model.weights)
+        architecture = architecture_of(model.config.to_dict(), origin, weights)
+        return cls._filled({**architecture, **kwargs}, weights, origin)
+
+    def save_pretrained(
+        self,
+        folder: str | os.PathLike[str],
+        preprocessor: BertPreprocessor | None = None,
+    ) -> None:
+        """Writes a Hugging Face folder that `from_pretrained` and transformers read.
+
+        Args:
+            folder: To be made; it appears whole or not at all.
+            preprocessor: Whose vocabulary to write too.
+
+        Raises:
+            FileExistsError: If there is such a folder already.
+        """
+        encoder: Any = self
+        encoder.build()
+        with published_folder(pathlib.Path(folder)) as draft:
+            architecture = asdict(encoder.architecture)
+            write_hugging_face(draft, architecture, stored_weights(encoder))
+            if preprocessor is not None:
+                _write_vocabulary(draft, preprocessor)
+
+    @classmethod
+    def _filled(
+        cls,
+        arguments: Mapping[str, Any],
+        weights: Mapping[str, np.ndarray],
+        origin: str,
+    ) -> Self:
+        encoder: Any = cls(**arguments)
+        encoder.build()
+        fill_weights(encoder, weights, origin)
+        return encoder
+
+
+def _write_vocabulary(folder: pathlib.Path, preprocessor: BertPreprocessor) -> None:
+    vocabulary = "".join(f"{token}\n" for token in preprocessor.vocabulary)
+    (folder / "vocab.txt").write_text(vocabulary, encoding="utf-8")
+    settings = {
+        "tokenizer_class": "BertTokenizer",
+        "do_lower_case": preprocessor.lowercase,
+    }
+    text = json.dumps(settings, indent=2) + "\n"
+    (folder / "tokenizer_config.json").write_text(text, encoding="utf-8")
