@@ -1,4 +1,4 @@
-"""`make bench`: prints the tables; every figure of the README comes from here."""
+"""`make bench`: prints the tables; every figure of speed comes from here."""
 
 import importlib.metadata
 import os

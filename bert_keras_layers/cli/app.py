@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 app = typer.Typer(
     help="Train a text classifier on the hidden states of BERT, and try it.",
@@ -70,9 +71,9 @@ def train(
             seed=seed,
         )
         results = run_training(options)
-        table = Table("", "value", title=str(output))
+        table = Table("", "value", title=Text(str(output)))
         for name, value in results.items():
-            table.add_row(name, value)
+            table.add_row(Text(name), Text(value))
         Console().print(table)
 
 
@@ -93,7 +94,7 @@ def predict(
         for text, label, score in zip(
             texts, outputs["label"], outputs["score"], strict=True
         ):
-            table.add_row(text, label.decode(), f"{score:.3f}")
+            table.add_row(Text(text), Text(label.decode()), f"{score:.3f}")
         Console().print(table)
 
 

@@ -35,6 +35,13 @@ def read_table(
         )
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}")
+    try:
+        return _read(path, text_column, label_column)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} must be a UTF-8 table. Received: {error}") from error
+
+
+def _read(path: pathlib.Path, text_column: str, label_column: str) -> LabelledTexts:
     texts, labels = [], []
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, dialect=_DIALECTS[path.suffix])
@@ -46,7 +53,9 @@ def read_table(
                     f"{label_column!r}. Received: {list(columns)}"
                 )
         for row in reader:
-            if not row[text_column] or not row[label_column]:
+            if not all(
+                (row[name] or "").strip() for name in (text_column, label_column)
+            ):
                 raise ValueError(
                     f"Each row of {path} must have a text and a label. "
                     f"Received: line {reader.line_num} without one of them"

@@ -11,7 +11,7 @@ from bert_keras_layers.cli.table_file import LabelledTexts, read_table
 from bert_keras_layers.encoders.bert_encoder import BertEncoder
 from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
-from bert_keras_layers.serving.export import export_saved_model
+from bert_keras_layers.serving.export import check_export_folder, export_saved_model
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,9 @@ def run_training(options: TrainingOptions) -> dict[str, str]:
         FileNotFoundError: If a file or the encoder is not there.
     """
     keras.utils.set_random_seed(options.seed)
+    check_export_folder(options.output)
     train, test = _read_tables(options)
     labels = sorted(set(train.labels))
-    if len(labels) < 2:
-        raise ValueError(
-            f"{options.data} must have at least two different labels. "
-            f"Received: only {labels[0]!r}"
-        )
     layers = parse_layers(options.layers)
     encoder = BertEncoder.from_pretrained(options.encoder)
     encoder.trainable = options.fine_tune
@@ -107,17 +103,31 @@ def parse_layers(text: str) -> int | list[int] | None:
 def _read_tables(options: TrainingOptions) -> tuple[LabelledTexts, LabelledTexts]:
     columns = options.text_column, options.label_column
     table = read_table(options.data, *columns)
+    if len(set(table.labels)) < 2:
+        raise ValueError(
+            f"{options.data} must have at least two different labels. "
+            f"Received: only {table.labels[0]!r}"
+        )
     if options.test is not None:
         return table, read_table(options.test, *columns)
-    held_out = round(len(table.texts) * options.test_share)
-    if not 0 < held_out < len(table.texts):
-        raise ValueError(
-            "The test share must leave texts to train and to test on. Received: "
-            f"{options.test_share} of {len(table.texts)} texts"
-        )
+    return _split(table, options.test_share)
+
+
+def _split(table: LabelledTexts, share: float) -> tuple[LabelledTexts, LabelledTexts]:
+    """Returns texts to train and to test on, in the same mix of labels."""
     order = np.random.permutation(len(table.texts))
-    test, train = (
+    test: list[int] = []
+    for label in sorted(set(table.labels)):
+        rows = [i for i in order if table.labels[i] == label]
+        test += rows[: round(len(rows) * share)]
+    train = [i for i in order if i not in set(test)]
+    if not test or len({table.labels[i] for i in train}) < len(set(table.labels)):
+        raise ValueError(
+            "The test share must leave texts of each label to train on, and some to "
+            f"test on. Received: {share} of {len(table.texts)} texts"
+        )
+    first, second = (
         LabelledTexts([table.texts[i] for i in rows], [table.labels[i] for i in rows])
-        for rows in (order[:held_out], order[held_out:])
+        for rows in (train, test)
     )
-    return train, test
+    return first, second

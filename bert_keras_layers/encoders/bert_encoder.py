@@ -21,8 +21,9 @@ class BertEncoder(BertLoading, keras.layers.Layer):
     """BERT as a Keras layer that returns the hidden state of every layer.
 
     Written in `keras.ops`: runs on the TensorFlow, JAX and torch backends. While
-    `trainable` is False, it runs without dropout and without gradients. The
-    defaults are the architecture of BERT-base, uncased.
+    `trainable` is False, it runs without dropout and without gradients; a `.keras`
+    file keeps that flag, but not those of single blocks. The defaults are the
+    architecture of BERT-base, uncased.
 
     Args:
         vocabulary_size: Number of token ids.

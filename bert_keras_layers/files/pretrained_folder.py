@@ -88,6 +88,6 @@ def _fetched(name: str, patterns: Sequence[str], revision: str | None) -> pathli
         raise FileNotFoundError(
             "`source` must be an existing folder or a hub id that can be reached. "
             f"Received: {name!r}, revision={revision!r} "
-            f"({type(error).__name__}, see above)"
+            f"({type(error).__name__})"
         ) from error
     return pathlib.Path(folder)

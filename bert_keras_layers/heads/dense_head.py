@@ -1,6 +1,7 @@
 """Dense head: a vector -> scores, through dropout and dense layers."""
 
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import Any
 
 import keras
@@ -50,7 +51,7 @@ class DenseHead(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         for size in (units, *hidden_units):
-            if not isinstance(size, int) or size < 1:
+            if not isinstance(size, Integral) or size < 1:
                 raise ValueError(
                     "`units` and `hidden_units` must be positive integers. "
                     f"Received: units={units}, hidden_units={list(hidden_units)}"
@@ -59,16 +60,20 @@ class DenseHead(keras.layers.Layer):
             raise ValueError(
                 f"`dropout` must be at least 0 and below 1. Received: {dropout}"
             )
-        self.units = units
+        self.units = int(units)
         self.activation = keras.activations.get(activation)
-        self.hidden_units = list(hidden_units)
+        self.hidden_units = [int(size) for size in hidden_units]
         self.hidden_activation = keras.activations.get(hidden_activation)
         self.dropout = dropout
         self.supports_masking = True
         activations = [self.hidden_activation] * len(self.hidden_units)
         self.dropouts, self.denses = [], []
         for i, (size, function) in enumerate(
-            zip([*hidden_units, units], [*activations, self.activation], strict=True)
+            zip(
+                [*self.hidden_units, self.units],
+                [*activations, self.activation],
+                strict=True,
+            )
         ):
             policy = self.dtype_policy
             self.dropouts.append(

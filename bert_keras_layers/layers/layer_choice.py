@@ -1,6 +1,9 @@
 """Layer choice: one rule for naming some of the hidden states of an encoder."""
 
+import operator
 from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
 
 
 def choose_layers(layers: int | Sequence[int] | None, num_states: int) -> list[int]:
@@ -18,6 +21,7 @@ def choose_layers(layers: int | Sequence[int] | None, num_states: int) -> list[i
     >>> choose_layers(4, 13), choose_layers([0, -1], 13)
     ([9, 10, 11, 12], [0, 12])
     """
+    layers = checked_layers(layers)
     if layers is None:
         return list(range(num_states))
     if isinstance(layers, int):
@@ -34,3 +38,22 @@ def choose_layers(layers: int | Sequence[int] | None, num_states: int) -> list[i
             f"{num_states - 1} (0 is the embedding output). Received: layers={layers}"
         )
     return chosen
+
+
+def checked_layers(layers: Any) -> int | list[int] | None:
+    """Returns a choice of layers in plain integers, whatever integers it came in.
+
+    Raises:
+        ValueError: If it is no integer, sequence of integers, or None.
+    """
+    if layers is None:
+        return None
+    try:
+        if isinstance(layers, Integral):
+            return operator.index(layers)
+        return [operator.index(layer) for layer in layers]
+    except TypeError:
+        raise ValueError(
+            "`layers` must be None, an integer, or a sequence of integers. "
+            f"Received: layers={layers!r}"
+        ) from None

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from bert_keras_layers.layers.layer_choice import choose_layers
+from bert_keras_layers.layers.layer_choice import checked_layers, choose_layers
 from bert_keras_layers.types import Shape, Tensor
 
 
@@ -45,10 +45,18 @@ class LayerConcat(keras.layers.Layer):
 
     def __init__(self, layers: int | Sequence[int] | None = 4, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.layers = layers if layers is None or isinstance(layers, int) else [*layers]
+        self.layers = checked_layers(layers)
         self.supports_masking = True
 
     def build(self, input_shape: Sequence[Shape]) -> None:
+        if not isinstance(input_shape, list | tuple) or not all(
+            isinstance(shape, list | tuple) for shape in input_shape
+        ):
+            raise ValueError(
+                "`hidden_states` must be a list of tensors, such as "
+                '`encoder(inputs)["hidden_states"]`. '
+                f"Received: one of shape {input_shape}"
+            )
         shapes = [tuple(shape) for shape in input_shape]
         if len(set(shapes)) != 1:
             raise ValueError(

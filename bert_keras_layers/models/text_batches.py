@@ -21,6 +21,7 @@ class TextBatches(keras.utils.PyDataset):
         order: `"given"`; `"longest_first"`, which needs the least padding; or
             `"shuffled"`: drawn before each epoch, from NumPy's global generator,
             which `keras.utils.set_random_seed` seeds.
+        multiple: Batches are padded to a multiple of this many tokens.
     """
 
     def __init__(
@@ -30,8 +31,14 @@ class TextBatches(keras.utils.PyDataset):
         arrays: Sequence[np.ndarray] = (),
         batch_size: int = 32,
         order: str = "given",
+        multiple: int = 1,
     ) -> None:
         super().__init__()
+        if batch_size < 1:
+            raise ValueError(
+                f"`batch_size` must be at least 1. Received: batch_size={batch_size}"
+            )
+        self._multiple = multiple
         self._preprocessor = preprocessor
         self._rows = rows
         self._arrays = arrays
@@ -44,9 +51,7 @@ class TextBatches(keras.utils.PyDataset):
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:
         chosen = self.chosen(index)
-        # XLA compiles anew for every length: keep to a few.
-        multiple = 32 if keras.backend.backend() == "jax" else 1
-        ids = self._preprocessor.pad(self._rows.take(chosen), multiple)
+        ids = self._preprocessor.pad(self._rows.take(chosen), self._multiple)
         return (ids, *(array[chosen] for array in self._arrays))
 
     def chosen(self, index: int) -> np.ndarray:
@@ -73,6 +78,7 @@ class TextBatches(keras.utils.PyDataset):
                 [array[rows] for array in self._arrays],
                 self._batch_size,
                 order,
+                self._multiple,
             )
             for rows, order in (
                 (np.arange(cut), self._ordering),

@@ -1,6 +1,7 @@
 """TextClassifier: text or token ids -> probabilities of classes."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Self
 
 import keras
@@ -11,6 +12,7 @@ from bert_keras_layers.heads.dense_head import DenseHead
 from bert_keras_layers.layers.global_pooling import GlobalPooling
 from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.layers.layer_concat import LayerConcat
+from bert_keras_layers.models.class_names import class_names
 from bert_keras_layers.models.fitted_preprocessor import fitted_preprocessor
 from bert_keras_layers.models.text_model import TextModel
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
@@ -74,7 +76,7 @@ class TextClassifier(TextModel):
         labels: Sequence[str] | None = None,
         **kwargs: Any,
     ) -> None:
-        if not isinstance(num_classes, int) or num_classes < 2:
+        if not isinstance(num_classes, Integral) or num_classes < 2:
             raise ValueError(
                 "`num_classes` must be an integer, at least 2. "
                 f"Received: num_classes={num_classes}"
@@ -86,7 +88,7 @@ class TextClassifier(TextModel):
         concat = LayerConcat(chosen, name="layer_concat")
         pool = GlobalPooling(pooling, name="global_pooling")
         head = DenseHead(
-            num_classes,
+            int(num_classes),
             activation="softmax",
             hidden_units=hidden_units,
             dropout=dropout,
@@ -96,11 +98,11 @@ class TextClassifier(TextModel):
         inputs = encoder.inputs()
         outputs = head(pool(concat(encoder(inputs)["hidden_states"])))
         super().__init__(inputs=inputs, outputs=outputs, **kwargs)
-        self.encoder = encoder
+        self.encoder: BertEncoder = encoder
         self.preprocessor = preprocessor
-        self.head = head
+        self.head: DenseHead = head
         self.labels: list[str] | None = None
-        self._arguments = {
+        self._arguments: dict[str, Any] = {
             "layers": chosen,
             "pooling": pooling,
             "hidden_units": list(hidden_units),
@@ -114,19 +116,30 @@ class TextClassifier(TextModel):
             metrics=["accuracy"],
         )
 
-    def encode_targets(self, targets: Any) -> np.ndarray:
+    def encode_targets(self, targets: Any, learn: bool = False) -> np.ndarray:
         """Returns class numbers `(texts,)` for names or numbers of classes.
 
-        Arrays of rank 2, for losses on one-hot targets, are returned as they are.
+        Arrays `(texts, num_classes)`, for losses on one-hot targets, are returned
+        as they are.
+
+        Args:
+            targets: A name or number per text.
+            learn: Whether to take the names as `labels`, sorted, if there are none.
 
         Raises:
             ValueError: If a name is unknown or a number out of range.
         """
+        names = class_names(targets)
+        if names is not None:
+            return self._numbers_of(names, learn)
         classes = np.asarray(targets)
-        if classes.ndim == 2:
+        if classes.dtype.kind == "O":
+            classes = np.asarray(classes.tolist())
+        if classes.ndim == 2 and classes.shape[1] == 1:
+            classes = classes[:, 0]
+        one_hot = classes.shape[1:] == (self.num_classes,)
+        if one_hot and classes.dtype.kind in "iufb":
             return classes
-        if classes.ndim == 1 and classes.dtype.kind in "OUT":
-            return self._numbers_of([str(name) for name in classes])
         if classes.ndim != 1 or classes.dtype.kind not in "iub":
             raise ValueError(
                 "`y` must be one class number or name per text. Received: "
@@ -166,19 +179,29 @@ class TextClassifier(TextModel):
             )
         return cls(**config)
 
-    def _numbers_of(self, names: Sequence[str]) -> np.ndarray:
-        labels = self.labels or self._set_labels(sorted(set(names)))
-        numbers = {label: number for number, label in enumerate(labels)}
+    def _numbers_of(self, names: Sequence[str], learn: bool) -> np.ndarray:
+        if self.labels is None and learn:
+            self._set_labels(sorted(set(names)))
+        if self.labels is None:
+            raise ValueError(
+                "Class names need a model with `labels`: give them to the constructor, "
+                f"or train on names first. Received: {sorted(set(names))}"
+            )
+        numbers = {label: number for number, label in enumerate(self.labels)}
         unknown = sorted(set(names) - set(numbers))
         if unknown:
-            raise ValueError(f"Class names must be among {labels}. Received: {unknown}")
+            raise ValueError(
+                f"Class names must be among {list(self.labels)}. Received: {unknown}"
+            )
         return np.array([numbers[name] for name in names], "int32")
 
-    def _set_labels(self, labels: Sequence[str]) -> list[str]:
-        if len(set(labels)) != self.num_classes or len(labels) != self.num_classes:
+    def _set_labels(self, labels: Sequence[str]) -> None:
+        strings = not isinstance(labels, str) and all(
+            isinstance(label, str) for label in labels
+        )
+        if not strings or not len(set(labels)) == len(labels) == self.num_classes:
             raise ValueError(
-                f"There must be {self.num_classes} different class names, one per "
-                f"class. Received: {list(labels)}"
+                f"`labels` must be {self.num_classes} different class names, one per "
+                f"class. Received: {labels!r}"
             )
-        self.labels = [str(label) for label in labels]
-        return self.labels
+        self.labels = list(labels)

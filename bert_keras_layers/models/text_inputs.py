@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import keras
+
 
 class TextInputs(NamedTuple):
     """Texts, and the second texts of pairs, or None where there are none."""
@@ -21,6 +23,16 @@ def text_inputs(x: Any) -> TextInputs | None:
     >>> text_inputs((["question 1", "question 2"], ["answer 1", "answer 2"])).pairs
     ['answer 1', 'answer 2']
     """
+    spec = getattr(x, "element_spec", None)  # Of a tf.data.Dataset.
+    if any(
+        getattr(part, "dtype", None) == "string" for part in keras.tree.flatten(spec)
+    ):
+        raise ValueError(
+            "A dataset must hold token ids: map its texts through "
+            "`model.preprocessor` first. Received: a dataset of strings"
+        )
+    if getattr(x, "dtype", None) == "string" and hasattr(x, "numpy"):
+        x = x.numpy()
     if isinstance(x, str | bytes):
         raise ValueError(
             f"Texts must come as a list, even a single one. Received: {x!r}"

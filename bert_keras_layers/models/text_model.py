@@ -1,7 +1,6 @@
 """Text model: a `keras.Model` on token ids whose methods also take text."""
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -11,6 +10,7 @@ from bert_keras_layers.models.compiled_step import compiled_step
 from bert_keras_layers.models.text_batches import TextBatches
 from bert_keras_layers.models.text_inputs import TextInputs, text_inputs
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
+from bert_keras_layers.preprocessing.token_rows import TokenRows
 
 
 class TextModel(keras.Model):
@@ -25,9 +25,16 @@ class TextModel(keras.Model):
     """
 
     preprocessor: BertPreprocessor | None
+    _step: Callable[[Mapping[str, np.ndarray]], Any] | None = None
+    _step_belongs_to: Any = None
 
-    def encode_targets(self, targets: Any) -> np.ndarray:
-        """Returns the targets of texts as an array of what the loss takes."""
+    def encode_targets(self, targets: Any, learn: bool = False) -> np.ndarray:
+        """Returns the targets of texts as an array of what the loss takes.
+
+        Args:
+            targets: As given to `fit` or `evaluate`.
+            learn: Whether these are the ones to train on, not others.
+        """
         return np.asarray(targets)
 
     def fit(
@@ -41,7 +48,7 @@ class TextModel(keras.Model):
         validation_split: float = 0.0,
         validation_data: Any = None,
         shuffle: bool = True,
-        class_weight: dict[int, float] | None = None,
+        class_weight: dict[Any, float] | None = None,
         sample_weight: Any = None,
         **kwargs: Any,
     ) -> keras.callbacks.History:
@@ -57,18 +64,10 @@ class TextModel(keras.Model):
             validation_split: Share of the last texts to validate on, in `[0, 1)`.
             validation_data: Tuple `(x, y)` or `(x, y, sample_weight)`, or a dataset.
             shuffle: Whether to draw a new order of the texts before each epoch.
-            class_weight: As in Keras.
+            class_weight: As in Keras, by class number or name.
             sample_weight: Array `(texts,)`.
             **kwargs: Further arguments of `keras.Model.fit`.
         """
-        if isinstance(validation_data, tuple):
-            held_out = text_inputs(validation_data[0])
-            if held_out is not None:
-                size = kwargs.pop("validation_batch_size", None) or batch_size
-                targets, weight = (*validation_data[1:], None)[:2]
-                validation_data = self._batches(
-                    held_out, targets, weight, batch_size=size
-                ).for_backend()
         inputs = text_inputs(x)
         if inputs is not None:
             batches = self._batches(
@@ -77,16 +76,28 @@ class TextModel(keras.Model):
                 sample_weight,
                 batch_size=batch_size,
                 order="shuffled" if shuffle else "given",
+                learn=True,
             )
             if validation_split and validation_data is None:
                 batches, held_out_batches = batches.split(validation_split)
                 validation_data = held_out_batches.for_backend()
-            x, y, sample_weight, batch_size = batches.for_backend(), None, None, None
+            x, y, sample_weight = batches.for_backend(), None, None
             validation_split = 0.0
+        if isinstance(validation_data, tuple | list):
+            held_out = text_inputs(validation_data[0])
+            if held_out is not None:
+                size = kwargs.pop("validation_batch_size", None) or batch_size
+                targets, weight = (*validation_data[1:], None)[:2]
+                validation_data = self._batches(
+                    held_out, targets, weight, batch_size=size
+                ).for_backend()
+        if class_weight and all(isinstance(name, str) for name in class_weight):
+            numbers = self.encode_targets(list(class_weight)).tolist()
+            class_weight = dict(zip(numbers, class_weight.values(), strict=True))
         return super().fit(
             x,
             y,
-            batch_size=batch_size,
+            batch_size=None if inputs is not None else batch_size,
             epochs=epochs,
             verbose=verbose,
             callbacks=callbacks,
@@ -132,28 +143,38 @@ class TextModel(keras.Model):
 
         Texts are sorted by length first, so that little padding is computed, and
         go through a compiled step that is kept for the next call, which makes a
-        short call several times faster; `**kwargs` are for other inputs.
+        short call several times faster. `**kwargs` are for other inputs only.
         """
         inputs = text_inputs(x)
         if inputs is None:
             return super().predict(x, batch_size, verbose, **kwargs)
+        if kwargs:
+            raise TypeError(
+                "`predict` on texts takes `batch_size` and `verbose`. "
+                f"Received also: {sorted(kwargs)}"
+            )
         preprocessor = self._require_preprocessor()
         rows = preprocessor.encode(*inputs)
-        batches = TextBatches(
-            preprocessor, rows, batch_size=batch_size or 32, order="longest_first"
-        )
+        batches = self._batched(preprocessor, rows, (), batch_size, "longest_first")
+        step = self._compiled_step()
         shows = int(bool(verbose) and len(batches) > 1)
         progress = keras.utils.Progbar(len(batches), verbose=shows)
         predicted = np.zeros((len(rows), *self.output_shape[1:]), "float32")
         for index in range(len(batches)):
             (ids,) = batches[index]
-            predicted[batches.chosen(index)] = self._step(ids)
+            predicted[batches.chosen(index)] = step(ids)
             progress.update(index + 1)
         return predicted
 
-    @functools.cached_property
-    def _step(self) -> Callable[[Mapping[str, np.ndarray]], Any]:
-        return compiled_step(self)
+    def _compiled_step(self) -> Callable[[Mapping[str, np.ndarray]], Any]:
+        # Keras drops its own function when the model is compiled or quantized anew.
+        self.make_predict_function()
+        if self._step is None or self._step_belongs_to is not self.predict_function:
+            self._step, self._step_belongs_to = (
+                compiled_step(self),
+                self.predict_function,
+            )
+        return self._step
 
     def _require_preprocessor(self) -> BertPreprocessor:
         if self.preprocessor is None:
@@ -170,16 +191,32 @@ class TextModel(keras.Model):
         sample_weight: Any = None,
         batch_size: int | None = None,
         order: str = "longest_first",
+        learn: bool = False,
     ) -> TextBatches:
-        arrays = [self.encode_targets(targets)]
-        if sample_weight is not None:
-            arrays.append(np.asarray(sample_weight, "float32"))
         preprocessor = self._require_preprocessor()
         rows = preprocessor.encode(*inputs)
+        if not len(rows):
+            raise ValueError("There must be at least one text. Received: none")
+        arrays = [self.encode_targets(targets, learn)]
+        if sample_weight is not None:
+            arrays.append(np.asarray(sample_weight, "float32"))
         for name, array in zip(("y", "sample_weight"), arrays, strict=False):
             if len(array) != len(rows):
                 raise ValueError(
                     f"`{name}` must have one entry per text. "
                     f"Received: {len(array)} entries for {len(rows)} texts"
                 )
-        return TextBatches(preprocessor, rows, arrays, batch_size or 32, order)
+        return self._batched(preprocessor, rows, arrays, batch_size, order)
+
+    def _batched(
+        self,
+        preprocessor: BertPreprocessor,
+        rows: TokenRows,
+        arrays: Sequence[np.ndarray],
+        batch_size: int | None,
+        order: str,
+    ) -> TextBatches:
+        size = 32 if batch_size is None else batch_size
+        # XLA compiles anew for every length: keep to a few.
+        multiple = 32 if self.jit_compile else 1
+        return TextBatches(preprocessor, rows, arrays, size, order, multiple)

@@ -1,5 +1,6 @@
 """Export: a text model -> a versioned SavedModel that takes text, checked first."""
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -72,24 +73,50 @@ def export_saved_model(
     ...     export_saved_model(model, folder).name
     '1'
     """
+    folder = pathlib.Path(folder).expanduser()
+    check_export_folder(folder)
+    if not isinstance(model, TextClassifier) or model.preprocessor is None:
+        raise ValueError(
+            "`model` must be a TextClassifier with a `preprocessor`. "
+            f"Received: {type(model).__name__}"
+        )
+    if isinstance(check_texts, str) or not check_texts:
+        raise ValueError(
+            "`check_texts` must be a list of at least one text. "
+            f"Received: {check_texts!r}"
+        )
+    version = next_version(folder)
+    with published_folder(version) as draft:
+        _write(model, draft)
+        _check(model, draft, list(check_texts))
+    return version
+
+
+def check_export_folder(folder: pathlib.Path) -> None:
+    """Checks what can be known before there is a model to export.
+
+    Raises:
+        ValueError: If the backend is not TensorFlow, or nothing can be written there.
+        ImportError: If tensorflow-text is not installed.
+    """
     if keras.backend.backend() != "tensorflow":
         raise ValueError(
             "A SavedModel is written on the TensorFlow backend: save the model as "
             "`.keras` and load it with KERAS_BACKEND=tensorflow to export it. "
             f"Received: the backend {keras.backend.backend()!r}"
         )
-    if not isinstance(model, TextClassifier) or model.preprocessor is None:
-        raise ValueError(
-            "`model` must be a TextClassifier with a `preprocessor`. "
-            f"Received: {type(model).__name__}"
+    if importlib.util.find_spec("tensorflow_text") is None:
+        raise ImportError(
+            "An export holds the tokeniser of tensorflow-text: "
+            "pip install 'bert-keras-layers[tensorflow]'"
         )
-    if not check_texts:
-        raise ValueError("`check_texts` must hold at least one text. Received: none")
-    version = next_version(pathlib.Path(folder))
-    with published_folder(version) as draft:
-        _write(model, draft)
-        _check(model, draft, list(check_texts))
-    return version
+    nearest = next(
+        path for path in (folder, *folder.absolute().parents) if path.exists()
+    )
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise ValueError(
+            f"A SavedModel needs a folder that can be written. Received: {folder}"
+        )
 
 
 def _write(model: Any, folder: pathlib.Path) -> None:

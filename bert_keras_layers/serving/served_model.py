@@ -23,7 +23,7 @@ class ServedModel:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        path = pathlib.Path(folder)
+        path = pathlib.Path(folder).expanduser()
         self.version = path if _is_saved_model(path) else newest_version(path)
         if self.version is None or not _is_saved_model(self.version):
             raise FileNotFoundError(
@@ -39,6 +39,10 @@ class ServedModel:
 
     def __call__(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         """Returns each output of `serving_default` for texts, as an array."""
+        if isinstance(texts, str):
+            raise ValueError(
+                f"Texts must come as a list, even a single one. Received: {texts!r}"
+            )
         serve = self._model.signatures["serving_default"]
         outputs = serve(
             self._constant(list(texts), shape=(len(texts),), dtype="string")

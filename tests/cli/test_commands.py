@@ -42,7 +42,7 @@ def test_train_then_predict(small_table, minilm, tmp_path):
         assert expected in trained.stdout
     assert (output / "1" / "saved_model.pb").is_file()
 
-    texts = ["where is my parcel?", "¿dónde está?"]
+    texts = ["where is my parcel?", "¿dónde está? [/b] [red]"]
     predicted = bert_keras("predict", output, *texts)
     assert predicted.returncode == 0, predicted.stderr
     rows = [line for line in predicted.stdout.splitlines() if "0." in line]
@@ -69,6 +69,12 @@ def table_of(tmp_path, *rows):
         (["a\tx", "b\ty"] * 5, {"--pooling": "sum"}, "`mode` must be one of"),
         (["a\tx", "b\ty"] * 5, {"--encoder": "./nowhere"}, "existing folder"),
         (["a\tx", "b\ty"] * 5, {"--test-share": "1"}, "test share must leave"),
+        (["a\tx", "b\ty"] * 5, {"--test-share": "0.01"}, "test share must leave"),
+        (
+            ["a\tx", "b\ty"] * 5,
+            {"--output": "data.tsv/x"},
+            "folder that can be written",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(
@@ -78,6 +84,7 @@ def test_bad_input_is_one_sentence_and_an_exit_code(
     output = tmp_path / "out"
     defaults = {"--encoder": str(minilm), "--output": str(output)}
     arguments = [x for pair in {**defaults, **options}.items() for x in pair]
+    arguments = [str(data) + "/x" if x == "data.tsv/x" else x for x in arguments]
     result = bert_keras("train", data, *arguments)
     assert result.returncode == 1
     assert message in result.stderr.splitlines()[-1]

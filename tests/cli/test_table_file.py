@@ -27,6 +27,8 @@ def test_csv_is_read_with_quoting(tmp_path):
         ("a.tsv", "text\tintent\na\tb\n", r"Received: \['text', 'intent'\]"),
         ("a.tsv", "text\tlabel\na\tb\nc\n", "line 3 without one of them"),
         ("a.tsv", "text\tlabel\n\tb\n", "line 2 without one of them"),
+        ("a.tsv", "text\tlabel\n  \tb\n", "line 2 without one of them"),
+        ("a.tsv", "text\tlabel\n" + "a" * 200_000 + "\tb\n", "must be a UTF-8 table"),
         ("a.xlsx", "", r"one of \['.csv', '.tsv'\]"),
     ],
 )
@@ -34,6 +36,13 @@ def test_a_wrong_file_is_named(name, content, message, tmp_path):
     file = tmp_path / name
     file.write_text(content, "utf-8")
     with pytest.raises(ValueError, match=message):
+        read_table(file, "text", "label")
+
+
+def test_another_encoding_is_named(tmp_path):
+    file = tmp_path / "latin.tsv"
+    file.write_bytes("text\tlabel\né\tx\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"latin\.tsv must be a UTF-8 table"):
         read_table(file, "text", "label")
 
 

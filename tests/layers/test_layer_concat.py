@@ -45,6 +45,12 @@ def test_a_layer_out_of_range_is_refused_when_built():
         LayerConcat(7)(STATES)
 
 
+@pytest.mark.parametrize("wrong", [STATES[0], {"hidden_states": STATES}])
+def test_what_is_no_list_of_states_is_named(wrong):
+    with pytest.raises(ValueError, match="must be a list of tensors, such as"):
+        LayerConcat(1)(wrong)
+
+
 def test_unequal_shapes_are_named():
     with pytest.raises(ValueError, match=r"share one shape.*\(2, 3, 4\)"):
         LayerConcat()([*STATES, STATES[1][:, :2]])

@@ -31,10 +31,13 @@ def test_batches_hold_texts_targets_and_weights_in_order(batches):
     assert len(two[2][1]) == 1
 
 
-@pytest.mark.tensorflow
-def test_each_batch_is_padded_to_its_own_longest_text(batches):
-    widths = [batch[0]["input_ids"].shape for batch in batches(batch_size=2)]
-    assert widths == [(2, 4), (2, 6), (1, 7)]
+@pytest.mark.parametrize(
+    ("multiple", "expected"),
+    [(1, [(2, 4), (2, 6), (1, 7)]), (4, [(2, 4), (2, 8), (1, 8)])],
+)
+def test_each_batch_is_padded_to_its_own_longest_text(multiple, expected, batches):
+    padded = batches(batch_size=2, multiple=multiple)
+    assert [batch[0]["input_ids"].shape for batch in padded] == expected
 
 
 def test_shuffling_draws_a_new_order_that_the_seed_repeats(batches):
@@ -81,7 +84,6 @@ def test_longest_first_needs_the_least_padding(batches):
     np.testing.assert_array_equal(longest_first.chosen(1), [2, 1])
 
 
-@pytest.mark.tensorflow
 def test_shuffled_batches_hold_every_text_once_and_little_padding():
     preprocessor = BertPreprocessor(WORDS)
     rng = np.random.default_rng(0)

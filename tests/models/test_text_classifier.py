@@ -211,6 +211,9 @@ def test_probabilities_are_float32_in_half_precision(dtype, classifier):
         ({"layers": [4]}, "from -4 to 3"),
         ({"pooling": "sum"}, "`mode` must be one of"),
         ({"labels": ["a", "a"]}, r"2 different class names.*\['a', 'a'\]"),
+        ({"labels": [1, 0]}, r"2 different class names.*\[1, 0\]"),
+        ({"labels": "ab"}, r"2 different class names.*'ab'"),
+        ({"layers": "2"}, "must be None, an integer, or a sequence.*'2'"),
         (
             {"preprocessor": BertPreprocessor([*WORDS, *map(str, range(30))])},
             "must fit the encoder's 30 tokens. Received: 40 tokens",
@@ -235,6 +238,10 @@ def test_a_wrong_argument_is_named(options, message, classifier):
         (TEXTS, [0.5] * 6, "one class number or name per text.*float64"),
         (TEXTS, None, "one class number or name per text"),
         (["good", None], [0, 1], "Received: None at index 1"),
+        (TEXTS, [*NAMES[:5], None], "must all be strings. Received: None at index 5"),
+        (TEXTS, [*NAMES[:5], float("nan")], "must all be strings. Received: nan at"),
+        (TEXTS, np.ones((6, 3)), r"one class number or name.*shape \(6, 3\)"),
+        ([], [], "at least one text"),
         ("good", [1], "must come as a list"),
     ],
 )
@@ -245,6 +252,92 @@ def test_wrong_data_is_named_before_any_training(x, y, message, classifier):
         model.fit(x, y, verbose=0)
     for one, other in zip(before, model.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "targets",
+    [
+        NAMES,
+        tuple(NAMES),
+        np.array(NAMES),
+        np.array(NAMES, object),
+        [name.encode() for name in NAMES],
+        np.array([name.encode() for name in NAMES]),
+        [1, 1, 0, 0, 0, 1],
+        np.array([1, 1, 0, 0, 0, 1], object),
+        np.array([[1], [1], [0], [0], [0], [1]]),
+        [True, True, False, False, False, True],
+    ],
+)
+def test_names_and_numbers_come_in_any_sequence(targets, classifier):
+    model = classifier(labels=["no", "yes"])
+    np.testing.assert_array_equal(model.encode_targets(targets), [1, 1, 0, 0, 0, 1])
+
+
+def test_one_hot_targets_are_left_to_the_loss(classifier):
+    one_hot = np.eye(2)[[1, 1, 0, 0, 0, 1]]
+    model = classifier()
+    model.compile("adam", "categorical_crossentropy")
+    model.fit(TEXTS, one_hot, verbose=0)
+    np.testing.assert_array_equal(model.encode_targets(one_hot), one_hot)
+
+
+def test_only_training_teaches_labels(classifier):
+    model = classifier()
+    with pytest.raises(ValueError, match="need a model with `labels`"):
+        model.evaluate(TEXTS, NAMES, verbose=0)
+    # The validation texts have one class only.
+    model.fit(TEXTS, NAMES, validation_data=[TEXTS[:2], ["yes", "yes"]], verbose=0)
+    assert model.labels == ["no", "yes"]
+
+
+def test_class_weights_go_by_name_or_number(classifier, small_encoder):
+    weights = []
+    for class_weight in ({"no": 0.0, "yes": 5.0}, {0: 0.0, 1: 5.0}):
+        keras.utils.set_random_seed(2)
+        model = classifier(labels=["no", "yes"])
+        model.fit(TEXTS, NAMES, class_weight=class_weight, verbose=0)
+        weights.append(model.head.get_weights()[0])
+    np.testing.assert_allclose(*weights, atol=1e-6)
+
+
+def test_numpy_integers_are_integers(classifier):
+    model = classifier(num_classes=np.int64(2), layers=np.array([1, 2]))
+    json.dumps(model.get_config())
+    assert classifier(layers=np.int64(1)).encoder.num_layers == 3
+
+
+def test_predict_refuses_what_it_would_ignore(classifier):
+    with pytest.raises(TypeError, match=r"Received also: \['bach_size'\]"):
+        classifier().predict(TEXTS, bach_size=3, verbose=0)
+    with pytest.raises(ValueError, match=r"at least 1\. Received: batch_size=0"):
+        classifier().predict(TEXTS, batch_size=0, verbose=0)
+
+
+@pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize` method")
+def test_predict_follows_a_model_that_is_quantized(classifier):
+    model = classifier(hidden_units=[16])
+    before = model.predict(TEXTS, verbose=0)
+    model.quantize("int8")
+    after = model.predict(TEXTS, verbose=0)
+    by_ids = keras.Model.predict(model, model.preprocessor(TEXTS), verbose=0)
+    np.testing.assert_allclose(after, by_ids, atol=1e-3)
+    assert (before != after).any()
+
+
+@pytest.mark.tensorflow
+def test_string_tensors_are_texts_and_string_datasets_are_refused(classifier):
+    import tensorflow as tf
+
+    model = classifier()
+    np.testing.assert_array_equal(
+        model.predict(tf.constant(TEXTS), verbose=0), model.predict(TEXTS, verbose=0)
+    )
+    dataset = tf.data.Dataset.from_tensor_slices((TEXTS, [1, 1, 0, 0, 0, 1])).batch(3)
+    with pytest.raises(ValueError, match=r"through `model\.preprocessor` first"):
+        model.fit(dataset)
+    ids = dataset.map(lambda x, y: (model.preprocessor(x), y))
+    model.fit(ids, shuffle=False, verbose=0)
 
 
 def test_an_unknown_class_name_is_named(classifier):
