@@ -115,13 +115,16 @@ def _read_tables(options: TrainingOptions) -> tuple[LabelledTexts, LabelledTexts
 
 def _split(table: LabelledTexts, share: float) -> tuple[LabelledTexts, LabelledTexts]:
     """Returns texts to train and to test on, in the same mix of labels."""
-    order = np.random.permutation(len(table.texts))
+    rows_of = collections.defaultdict(list)
+    for i in np.random.permutation(len(table.texts)):
+        rows_of[table.labels[i]].append(i)
+    train: list[int] = []
     test: list[int] = []
-    for label in sorted(set(table.labels)):
-        rows = [i for i in order if table.labels[i] == label]
-        test += rows[: round(len(rows) * share)]
-    train = [i for i in order if i not in set(test)]
-    if not test or len({table.labels[i] for i in train}) < len(set(table.labels)):
+    for rows in rows_of.values():
+        cut = round(len(rows) * share)
+        test += rows[:cut]
+        train += rows[cut:]
+    if not test or len({table.labels[i] for i in train}) < len(rows_of):
         raise ValueError(
             "The test share must leave texts of each label to train on, and some to "
             f"test on. Received: {share} of {len(table.texts)} texts"
