@@ -68,6 +68,7 @@ print(sorted({name.split(".")[0] for name in set(sys.modules) - before}))
     optional = {
         "huggingface_hub",
         "jax",
+        "kagglehub",
         "rich",
         "tensorflow_hub",
         "tensorflow_text",

@@ -74,21 +74,34 @@ class BertLoading:
         return cls._filled({**architecture, **kwargs}, weights, origin=str(folder))
 
     @classmethod
-    def from_hub(cls, folder: str | os.PathLike[str], **kwargs: Any) -> Self:
+    def from_hub(
+        cls,
+        source: str | os.PathLike[str],
+        *,
+        sha256: str | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Loads the weights of a TF-Hub BERT SavedModel; needs TensorFlow.
 
-        GELU is computed in its tanh form, as these models do.
+        GELU is computed in its tanh form, as these models do. Fetching needs the
+        extra `hub`.
 
         Args:
-            folder: The unpacked SavedModel, of any API version.
+            source: Of any API version: an unpacked folder, a URL that tensorflow_hub
+                resolves, or a Kaggle handle or URL such as
+                `"tensorflow/bert/TensorFlow2/en-uncased-l-12-h-768-a-12/4"`.
+            sha256: Expected digest of `variables/variables.data-00000-of-00001`, in
+                hex.
             **kwargs: As in `from_pretrained`.
 
         Raises:
-            FileNotFoundError: If there is no SavedModel.
-            ValueError: If it is no BERT of the TensorFlow Model Garden.
+            FileNotFoundError: If there is no SavedModel, or it cannot be fetched.
+            ValueError: If the digest differs, a file is damaged, or it is no BERT of
+                the TensorFlow Model Garden.
+            ImportError: If what fetches the source is not installed.
         """
-        architecture, weights = open_hub_saved_model(folder)
-        return cls._filled({**architecture, **kwargs}, weights, origin=str(folder))
+        architecture, weights = open_hub_saved_model(source, sha256)
+        return cls._filled({**architecture, **kwargs}, weights, origin=str(source))
 
     @classmethod
     def from_transformers(cls, model: Any, **kwargs: Any) -> Self:

@@ -1,11 +1,12 @@
 """TF-Hub SavedModels: a BERT encoder of the TensorFlow Model Garden, as weights."""
 
 import os
-import pathlib
 import re
 from typing import Any
 
 import numpy as np
+
+from bert_keras_layers.files.saved_model import load_saved_model as load_saved_model
 
 _NAMES = {
     r"word_embeddings/embeddings": "embeddings.word_embeddings.weight",
@@ -26,28 +27,36 @@ _NAMES = {
 
 
 def open_hub_saved_model(
-    folder: str | os.PathLike[str],
+    source: str | os.PathLike[str], sha256: str | None = None
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Returns the arguments of `BertEncoder` and the weights of a SavedModel.
+
+    Args:
+        source: A BERT encoder from TF-Hub: folder, URL or Kaggle handle.
+        sha256: Expected digest of its variables file, in hex.
+
+    Raises:
+        FileNotFoundError: If there is no SavedModel, or it cannot be fetched.
+        ValueError: If it is damaged or no BERT of the Model Garden.
+        ImportError: If TensorFlow is not installed.
+    """
+    return weights_of_saved_model(load_saved_model(source, sha256), str(source))
+
+
+def weights_of_saved_model(
+    model: Any, origin: str
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Returns the arguments of `BertEncoder` and the weights of a live SavedModel.
 
     The sizes are read off the shapes; GELU is the tanh form, as in the Model Garden.
 
     Args:
-        folder: A BERT encoder from TF-Hub, unpacked: `saved_model.pb`, `variables`.
+        model: From `load_saved_model`.
+        origin: Where it came from, for errors.
 
     Raises:
-        FileNotFoundError: If there is no SavedModel.
         ValueError: If it is no BERT of the Model Garden.
-        ImportError: If TensorFlow is not installed.
     """
-    folder = pathlib.Path(folder).expanduser()
-    if not (folder / "saved_model.pb").is_file():
-        raise FileNotFoundError(
-            f"A SavedModel folder must have a saved_model.pb. Received: {folder}"
-        )
-    import tensorflow as tf
-
-    model = tf.saved_model.load(str(folder))
     weights: dict[str, np.ndarray] = {}
     num_heads = 0
     for variable in getattr(model, "variables", ()):
@@ -56,7 +65,7 @@ def open_hub_saved_model(
             num_heads = array.shape[1]  # (hidden size, heads, size of a head)
         if array.ndim:  # `do_lower_case` is a variable too, a scalar.
             weights[name] = _as_stored(name, array)
-    return {**_sizes(weights, folder), "num_heads": num_heads}, weights
+    return {**_sizes(weights, origin), "num_heads": num_heads}, weights
 
 
 def _renamed(name: str) -> str:
@@ -75,7 +84,7 @@ def _as_stored(name: str, array: np.ndarray) -> np.ndarray:
     return array.reshape(-1, outputs).T
 
 
-def _sizes(weights: dict[str, np.ndarray], folder: pathlib.Path) -> dict[str, Any]:
+def _sizes(weights: dict[str, np.ndarray], origin: str) -> dict[str, Any]:
     shapes = {name: array.shape for name, array in weights.items()}
     first = "encoder.layer.0.intermediate.dense.weight"
     tables = [f"embeddings.{x}_embeddings.weight" for x in ("word", "position")]
@@ -83,7 +92,7 @@ def _sizes(weights: dict[str, np.ndarray], folder: pathlib.Path) -> dict[str, An
     missing = sorted({first, *tables} - set(shapes))
     if missing:
         raise ValueError(
-            f"{folder} must be a BERT encoder of the TensorFlow Model Garden. "
+            f"{origin} must be a BERT encoder of the TensorFlow Model Garden. "
             f"Missing: {', '.join(missing)}"
         )
     words, positions, types = (shapes[name][0] for name in tables)

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import pathlib
 import shutil
@@ -10,6 +11,11 @@ from encoders.hugging_face_files import CONFIG, random_weights, tf_bert, write_f
 from safetensors.numpy import load_file
 
 from bert_keras_layers import BertEncoder, BertPreprocessor
+from bert_keras_layers.encoders.hub_saved_model import (
+    load_saved_model,
+    open_hub_saved_model,
+    weights_of_saved_model,
+)
 
 FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures"
 IDS = np.array([[2, 7, 9, 4, 3], [2, 8, 3, 0, 0]], "int32")
@@ -57,6 +63,43 @@ def test_hub_state_0_is_what_the_saved_model_hides():
     embedded += network._type_embedding_layer(INPUTS["token_type_ids"])
     expected = network._embedding_norm_layer(embedded)
     np.testing.assert_allclose(outputs["hidden_states"][0], expected, **PARITY)
+
+
+@pytest.mark.tensorflow
+def test_the_digest_of_a_saved_model_is_checked(tmp_path):
+    folder = shutil.copytree(FIXTURES / "hub_encoder_v2", tmp_path / "model")
+    weights = folder / "variables" / "variables.data-00000-of-00001"
+    digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+    assert BertEncoder.from_hub(str(folder), sha256=digest, dropout=0.2).num_layers == 3
+    weights.write_bytes(weights.read_bytes()[:-1] + b"?")
+    with pytest.raises(ValueError, match=f"SHA-256 of {weights} must be {digest}"):
+        BertEncoder.from_hub(folder, sha256=digest)
+    with pytest.raises(ValueError, match=f"SavedModel in {folder} must be whole"):
+        BertEncoder.from_hub(folder)
+
+
+@pytest.mark.tensorflow
+def test_a_saved_model_comes_from_the_cache_of_kagglehub(tmp_path, monkeypatch):
+    monkeypatch.setenv("KAGGLEHUB_CACHE", str(tmp_path))
+    handle = "tensorflow/bert/TensorFlow2/tiny/4"
+    shutil.copytree(FIXTURES / "hub_encoder", tmp_path / "models" / handle)
+    (tmp_path / "models" / f"{handle}.complete").touch()
+    expected = BertEncoder.from_hub(FIXTURES / "hub_encoder").get_weights()
+    for source in (handle, f"https://www.kaggle.com/models/{handle}"):
+        received = BertEncoder.from_hub(source).get_weights()
+        for one, other in zip(received, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.tensorflow
+def test_a_live_saved_model_gives_its_weights():
+    model = load_saved_model(FIXTURES / "hub_encoder")
+    arguments, weights = weights_of_saved_model(model, "somewhere")
+    opened = open_hub_saved_model(FIXTURES / "hub_encoder")
+    assert (arguments, weights.keys()) == (opened[0], opened[1].keys())
+    model.variables = model.variables[:1]
+    with pytest.raises(ValueError, match="somewhere must be a BERT encoder"):
+        weights_of_saved_model(model, "somewhere")
 
 
 @pytest.mark.tensorflow
