@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import keras
 
 from bert_keras_layers.preprocessing import vocabulary as special
+from bert_keras_layers.preprocessing.hub_settings import hub_settings
 from bert_keras_layers.preprocessing.padding import Padding
 from bert_keras_layers.preprocessing.pretrained_settings import pretrained_settings
 from bert_keras_layers.preprocessing.rust_tokenizer import RustTokenizer
@@ -115,6 +116,30 @@ class BertPreprocessor:
                 does not.
         """
         return cls(**{**pretrained_settings(source, revision), **kwargs})
+
+    @classmethod
+    def from_hub(
+        cls, source: str | os.PathLike[str], **kwargs: Any
+    ) -> "BertPreprocessor":
+        """Builds the preprocessor that belongs to a TF-Hub SavedModel.
+
+        Vocabulary, `lowercase` and `sequence_length` are read from it: the positions
+        of an encoder, the length of what a preprocessing model returns. Needs
+        TensorFlow, tensorflow-text for a preprocessing model, and the extra `hub`
+        to fetch.
+
+        Args:
+            source: A BERT encoder or text preprocessing model: an unpacked folder, a
+                URL that tensorflow_hub resolves, or a Kaggle handle or URL.
+            **kwargs: Arguments of the class; they win over the SavedModel.
+
+        Raises:
+            FileNotFoundError: If there is no SavedModel, it cannot be fetched, or
+                it has no WordPiece vocabulary.
+            ValueError: If it is damaged, or neither of the two.
+            ImportError: If a package that it takes is not installed.
+        """
+        return cls(**{**hub_settings(source), **kwargs})
 
     def __call__(self, texts: Any, pairs: Any = None) -> dict[str, Any]:
         if pairs is not None:

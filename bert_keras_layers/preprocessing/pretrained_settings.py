@@ -6,6 +6,7 @@ import pathlib
 from typing import Any
 
 from bert_keras_layers.files.pretrained_folder import pretrained_folder
+from bert_keras_layers.preprocessing.vocabulary import read_vocabulary
 
 # The one value of each setting that our engines implement.
 _IMPLEMENTED = {
@@ -87,9 +88,7 @@ def _json(file: pathlib.Path) -> dict[str, Any]:
 
 def _vocabulary(file: pathlib.Path, tokenizer: dict[str, Any]) -> list[str]:
     if file.is_file():
-        # Split at line ends only: `str.splitlines` would also split at U+2028.
-        with file.open(encoding="utf-8") as lines:
-            return [line.rstrip("\n") for line in lines]
+        return read_vocabulary(file)
     if not tokenizer:
         raise FileNotFoundError(
             f"`source` must hold vocab.txt or tokenizer.json. Received: {file.parent}"

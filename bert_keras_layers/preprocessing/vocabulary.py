@@ -1,11 +1,19 @@
 """Vocabulary: a list of tokens -> a checked one, where each token has one id."""
 
 import os
+import pathlib
 from collections.abc import Sequence
 
 from bert_keras_layers.preprocessing.text_list import is_unicode
 
 PAD, UNKNOWN, START, END = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
+
+
+def read_vocabulary(file: pathlib.Path) -> list[str]:
+    """Returns the tokens of a vocabulary file, one a line, unchecked."""
+    # Split at line ends only: `str.splitlines` would also split at U+2028.
+    with file.open(encoding="utf-8") as lines:
+        return [line.rstrip("\n") for line in lines]
 
 
 def checked_vocabulary(vocabulary: Sequence[str]) -> tuple[str, ...]:
