@@ -1,6 +1,8 @@
 """Every hidden state of BERT as ordinary Keras 3 tensors."""
 
 from bert_keras_layers.encoders.bert_encoder import BertEncoder
+from bert_keras_layers.encoders.hub_encoder import HubEncoder
+from bert_keras_layers.encoders.transformers_encoder import TransformersEncoder
 from bert_keras_layers.heads.dense_head import DenseHead
 from bert_keras_layers.layers.global_pooling import GlobalPooling
 from bert_keras_layers.layers.layer_choice import choose_layers
@@ -15,8 +17,10 @@ __all__ = [
     "BertPreprocessor",
     "DenseHead",
     "GlobalPooling",
+    "HubEncoder",
     "LayerConcat",
     "TextClassifier",
+    "TransformersEncoder",
     "__version__",
     "choose_layers",
     "export_saved_model",

@@ -22,9 +22,6 @@ class BertEmbeddings(keras.layers.Layer):
 
     Output shape:
         `(batch, tokens, width)`.
-
-    Raises:
-        ValueError: If there are more tokens than positions.
     """
 
     def __init__(self, architecture: BertArchitecture, **kwargs: Any) -> None:
@@ -65,12 +62,6 @@ class BertEmbeddings(keras.layers.Layer):
         token_type_ids: Tensor = None,
         training: bool | None = None,
     ) -> Tensor:
-        tokens, positions = input_ids.shape[1], self.architecture.max_positions
-        if tokens is not None and tokens > positions:
-            raise ValueError(
-                f"This encoder has {positions} positions: `input_ids` must have at "
-                f"most that many tokens. Received: shape {tuple(input_ids.shape)}"
-            )
         if token_type_ids is None:
             token_type_ids = ops.zeros((1, 1), "int32")
         embedded = (

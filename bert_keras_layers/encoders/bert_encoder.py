@@ -2,28 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Self
 
 import keras
 from keras import ops
 
-from bert_keras_layers.encoders import encoder_inputs
 from bert_keras_layers.encoders.bert_architecture import BertArchitecture
 from bert_keras_layers.encoders.bert_embeddings import BertEmbeddings
 from bert_keras_layers.encoders.bert_loading import BertLoading
+from bert_keras_layers.encoders.encoder import Encoder
+from bert_keras_layers.encoders.encoder_sizes import EncoderSizes
 from bert_keras_layers.encoders.token_layout import PaddedLayout
 from bert_keras_layers.encoders.transformer_block import TransformerBlock
 from bert_keras_layers.types import Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
-class BertEncoder(BertLoading, keras.layers.Layer):
+class BertEncoder(BertLoading, Encoder):
     """BERT as a Keras layer that returns the hidden state of every layer.
 
     Written in `keras.ops`: runs on the TensorFlow, JAX and torch backends. While
-    `trainable` is False, it runs without dropout and without gradients; a `.keras`
-    file keeps that flag, but not those of single blocks. The defaults are the
-    architecture of BERT-base, uncased.
+    `trainable` is False, it runs without dropout and without gradients; `freeze` does
+    less. The defaults are the architecture of BERT-base, uncased.
 
     Args:
         vocabulary_size: Number of token ids.
@@ -87,8 +87,7 @@ class BertEncoder(BertLoading, keras.layers.Layer):
         pooler: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self.architecture = BertArchitecture(
+        architecture = BertArchitecture(
             vocabulary_size=vocabulary_size,
             hidden_size=hidden_size,
             num_layers=num_layers,
@@ -102,43 +101,11 @@ class BertEncoder(BertLoading, keras.layers.Layer):
             layer_norm_epsilon=layer_norm_epsilon,
             pooler=pooler,
         )
-        self.vocabulary_size, self.max_positions = vocabulary_size, max_positions
-        self.hidden_size, self.num_layers = hidden_size, num_layers
-        self.supports_masking = True
-        # `build` makes these, unless `truncate` has put shared ones here.
-        self.embeddings: Any = None
-        self.blocks: list[TransformerBlock] = []
-        self.pooler: Any = None
-
-    def inputs(self) -> dict[str, keras.KerasTensor]:
-        """Returns a fresh `keras.Input` `(batch, tokens)` for each input name."""
-        return encoder_inputs.symbolic_inputs()
-
-    def truncate(self, num_layers: int) -> "BertEncoder":
-        """Returns an encoder of the first blocks only, sharing their weights.
-
-        Without a pooler: that belongs on top of the last block.
-
-        Args:
-            num_layers: Blocks to keep, 0 to `self.num_layers`.
-
-        Raises:
-            ValueError: If there are not that many blocks.
-        """
-        if not 0 <= num_layers <= self.num_layers:
-            raise ValueError(
-                f"`num_layers` must be between 0 and {self.num_layers}, the blocks "
-                f"of this encoder. Received: num_layers={num_layers}"
-            )
-        self.build()
-        if num_layers == self.num_layers and self.pooler is None:
-            return self
-        config = {**self.get_config(), "num_layers": num_layers, "pooler": False}
-        shorter = BertEncoder.from_config(config)
-        shorter.embeddings = self.embeddings
-        shorter.blocks = self.blocks[:num_layers]
-        shorter.build()
-        return shorter
+        sizes = EncoderSizes(
+            *(getattr(architecture, field) for field in EncoderSizes._fields)
+        )
+        super().__init__(sizes, pooler, **kwargs)
+        self.architecture = architecture
 
     def build(self, input_shape: Any = None) -> None:
         if self.built:
@@ -166,11 +133,9 @@ class BertEncoder(BertLoading, keras.layers.Layer):
                 # What was set before there were layers.
                 layer.trainable = layer.trainable and self.trainable
 
-    def call(
-        self, inputs: Mapping[str, Tensor], training: bool | None = None
-    ) -> dict[str, Any]:
-        inputs = encoder_inputs.standardize_inputs(inputs)
-        training = bool(training) and self.trainable
+    def encode(
+        self, inputs: Mapping[str, Tensor], training: bool
+    ) -> tuple[list[Tensor], Tensor]:
         embedded = self.embeddings(
             inputs["input_ids"], inputs.get("token_type_ids"), training=training
         )
@@ -183,35 +148,11 @@ class BertEncoder(BertLoading, keras.layers.Layer):
         for block in self.blocks:
             flat = block(flat, layout=layout, training=training)
             states.append(layout.unflatten(flat))
-        pooled = self.pooler(states[-1][:, 0]) if self.pooler else None
-        outputs = self._named(states, pooled)
-        if not self.trainable:
-            outputs = keras.tree.map_structure(ops.stop_gradient, outputs)
-        return outputs
-
-    def compute_mask(
-        self, inputs: Mapping[str, Tensor], previous_mask: Any = None
-    ) -> dict[str, Any]:
-        mask = encoder_inputs.standardize_inputs(inputs).get("attention_mask")
-        mask = None if mask is None else ops.cast(mask, "bool")
-        return self._named([mask] * (self.num_layers + 1), None)
-
-    def compute_output_spec(
-        self, inputs: Mapping[str, Tensor], training: bool | None = None
-    ) -> dict[str, Any]:
-        batch, tokens = encoder_inputs.standardize_inputs(inputs)["input_ids"].shape
-        width, dtype = self.hidden_size, self.compute_dtype
-        states = [
-            keras.KerasTensor((batch, tokens, width), dtype)
-            for _ in range(self.num_layers + 1)
-        ]
-        return self._named(states, keras.KerasTensor((batch, width), dtype))
+        return states, self.pooler(states[-1][:, 0]) if self.pooler else None
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), **asdict(self.architecture)}
 
-    def _named(self, states: list[Any], pooled: Any) -> dict[str, Any]:
-        outputs = {"hidden_states": states, "last_hidden_state": states[-1]}
-        if self.architecture.pooler:
-            outputs["pooler_output"] = pooled
-        return outputs
+    def _shortened(self, num_layers: int) -> Self:
+        changes = {"num_layers": num_layers, "pooler": False, "frozen": []}
+        return type(self).from_config({**self.get_config(), **changes})

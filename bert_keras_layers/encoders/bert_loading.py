@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bert_keras_layers.encoders.hub_saved_model import open_hub_saved_model
+from bert_keras_layers.encoders.hub_saved_model import weights_of_saved_model
 from bert_keras_layers.encoders.hugging_face import (
     architecture_of,
     open_hugging_face,
@@ -19,6 +19,7 @@ from bert_keras_layers.encoders.tensorflow_names import translate_weights
 from bert_keras_layers.encoders.tf1_checkpoint import open_tf1_checkpoint
 from bert_keras_layers.encoders.weight_names import fill_weights, stored_weights
 from bert_keras_layers.files.published_folder import published_folder
+from bert_keras_layers.files.saved_model import load_saved_model
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 
 
@@ -76,7 +77,7 @@ class BertLoading:
     @classmethod
     def from_hub(
         cls,
-        source: str | os.PathLike[str],
+        source: Any,
         *,
         sha256: str | None = None,
         **kwargs: Any,
@@ -88,8 +89,9 @@ class BertLoading:
 
         Args:
             source: Of any API version: an unpacked folder, a URL that tensorflow_hub
-                resolves, or a Kaggle handle or URL such as
-                `"tensorflow/bert/TensorFlow2/en-uncased-l-12-h-768-a-12/4"`.
+                resolves, a Kaggle handle or URL such as
+                `"tensorflow/bert/TensorFlow2/en-uncased-l-12-h-768-a-12/4"`, or the
+                loaded SavedModel itself.
             sha256: Expected digest of `variables/variables.data-00000-of-00001`, in
                 hex.
             **kwargs: As in `from_pretrained`.
@@ -100,15 +102,18 @@ class BertLoading:
                 the TensorFlow Model Garden.
             ImportError: If what fetches the source is not installed.
         """
-        architecture, weights = open_hub_saved_model(source, sha256)
-        return cls._filled({**architecture, **kwargs}, weights, origin=str(source))
+        named = isinstance(source, str | os.PathLike)
+        origin = str(source) if named else "The SavedModel"
+        model = load_saved_model(source, sha256) if named else source
+        architecture, weights = weights_of_saved_model(model, origin)
+        return cls._filled({**architecture, **kwargs}, weights, origin)
 
     @classmethod
     def from_transformers(cls, model: Any, **kwargs: Any) -> Self:
         """Copies the weights of a live `TFBertModel`, or of one with a head.
 
         Args:
-            model: Built, with a `config` and the BERT under `bert/`.
+            model: Built, or its main layer; with a `config`, the BERT under `bert/`.
             **kwargs: As in `from_pretrained`.
 
         Raises:

@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 
 import keras
+import numpy as np
+from keras import ops
 
+from bert_keras_layers.encoders.encoder_sizes import EncoderSizes
 from bert_keras_layers.types import Tensor
 
 INPUT_NAMES = {
@@ -60,6 +63,56 @@ def standardize_inputs(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
     for name, tensor in standard.items():
         _check_tensor(name, tensor, like=standard["input_ids"])
     return standard
+
+
+def check_against_sizes(inputs: Mapping[str, Tensor], sizes: EncoderSizes) -> None:
+    """Checks lengths and, where there are values to look at, ids.
+
+    Tensors of a graph have no values yet; what a lookup does there with an id out
+    of range is up to the backend.
+
+    Args:
+        inputs: As `standardize_inputs` returns them.
+        sizes: Of the encoder.
+
+    Raises:
+        ValueError: If a text is too long, or an id out of range.
+    """
+    shape = tuple(inputs["input_ids"].shape)
+    if shape[1] is not None and shape[1] > sizes.max_positions:
+        raise ValueError(
+            f"This encoder has {sizes.max_positions} positions: `input_ids` must "
+            f"have at most that many tokens. Received: shape {shape}"
+        )
+    limits = {
+        "input_ids": sizes.vocabulary_size,
+        "token_type_ids": sizes.type_vocabulary_size,
+    }
+    for name, limit in limits.items():
+        values = _values(inputs.get(name))
+        if limit is None or values is None or not values.size:
+            continue
+        if values.min() < 0 or values.max() >= limit:
+            wrong = values.min() if values.min() < 0 else values.max()
+            raise ValueError(
+                f"`{name}` must be 0 to {limit - 1} for this encoder. Received: {wrong}"
+            )
+
+
+def _values(tensor: Tensor) -> np.ndarray | None:
+    """Returns the values of a tensor, or None if it has none yet."""
+    if tensor is None or isinstance(tensor, keras.KerasTensor):
+        return None
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        if tf.is_symbolic_tensor(tensor):
+            return None
+        return np.asarray(tensor.numpy() if tf.is_tensor(tensor) else tensor)
+    try:
+        return np.asarray(ops.convert_to_numpy(tensor))
+    except (NotImplementedError, TypeError):  # torch on "meta", JAX when tracing.
+        return None
 
 
 def _check_tensor(name: str, tensor: Tensor, like: Tensor) -> None:

@@ -1,14 +1,19 @@
 """TF-Hub SavedModels: a BERT encoder of the TensorFlow Model Garden, as weights."""
 
-import os
 import re
 from typing import Any
 
 import numpy as np
 
-from bert_keras_layers.files.saved_model import load_saved_model as load_saved_model
-
 _NAMES = {
+    # Files of 2019 name their variables after an older code.
+    r"^bert_model/": "",
+    r"embedding_postprocessor/type_embeddings": "type_embeddings/embeddings",
+    r"embedding_postprocessor/position_embeddings": "position_embedding/embeddings",
+    r"embedding_postprocessor/layer_norm/": "embeddings/layer_norm/",
+    r"encoder/layer_": "transformer/layer_",
+    r"self_attention_output/": "self_attention/attention_output/",
+    # All others.
     r"word_embeddings/embeddings": "embeddings.word_embeddings.weight",
     r"position_embedding/embeddings": "embeddings.position_embeddings.weight",
     r"type_embeddings/embeddings": "embeddings.token_type_embeddings.weight",
@@ -26,33 +31,16 @@ _NAMES = {
 }
 
 
-def open_hub_saved_model(
-    source: str | os.PathLike[str], sha256: str | None = None
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Returns the arguments of `BertEncoder` and the weights of a SavedModel.
-
-    Args:
-        source: A BERT encoder from TF-Hub: folder, URL or Kaggle handle.
-        sha256: Expected digest of its variables file, in hex.
-
-    Raises:
-        FileNotFoundError: If there is no SavedModel, or it cannot be fetched.
-        ValueError: If it is damaged or no BERT of the Model Garden.
-        ImportError: If TensorFlow is not installed.
-    """
-    return weights_of_saved_model(load_saved_model(source, sha256), str(source))
-
-
 def weights_of_saved_model(
     model: Any, origin: str
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Returns the arguments of `BertEncoder` and the weights of a live SavedModel.
+    """Returns the arguments of `BertEncoder` and the weights of a SavedModel.
 
     The sizes are read off the shapes; GELU is the tanh form, as in the Model Garden.
 
     Args:
-        model: From `load_saved_model`.
-        origin: Where it came from, for errors.
+        model: A loaded BERT encoder of TF-Hub.
+        origin: Where it came from, for error messages.
 
     Raises:
         ValueError: If it is no BERT of the Model Garden.

@@ -11,11 +11,6 @@ from encoders.hugging_face_files import CONFIG, random_weights, tf_bert, write_f
 from safetensors.numpy import load_file
 
 from bert_keras_layers import BertEncoder, BertPreprocessor
-from bert_keras_layers.encoders.hub_saved_model import (
-    load_saved_model,
-    open_hub_saved_model,
-    weights_of_saved_model,
-)
 
 FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures"
 IDS = np.array([[2, 7, 9, 4, 3], [2, 8, 3, 0, 0]], "int32")
@@ -92,14 +87,17 @@ def test_a_saved_model_comes_from_the_cache_of_kagglehub(tmp_path, monkeypatch):
 
 
 @pytest.mark.tensorflow
-def test_a_live_saved_model_gives_its_weights():
-    model = load_saved_model(FIXTURES / "hub_encoder")
-    arguments, weights = weights_of_saved_model(model, "somewhere")
-    opened = open_hub_saved_model(FIXTURES / "hub_encoder")
-    assert (arguments, weights.keys()) == (opened[0], opened[1].keys())
+def test_a_loaded_saved_model_is_read_as_its_folder_is():
+    import tensorflow as tf
+
+    model = tf.saved_model.load(str(FIXTURES / "hub_encoder"))
+    live = BertEncoder.from_hub(model)
+    read = BertEncoder.from_hub(FIXTURES / "hub_encoder")
+    for one, other in zip(live.get_weights(), read.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
     model.variables = model.variables[:1]
-    with pytest.raises(ValueError, match="somewhere must be a BERT encoder"):
-        weights_of_saved_model(model, "somewhere")
+    with pytest.raises(ValueError, match="The SavedModel must be a BERT encoder"):
+        BertEncoder.from_hub(model)
 
 
 @pytest.mark.tensorflow
