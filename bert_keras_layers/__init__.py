@@ -5,6 +5,7 @@ from bert_keras_layers.heads.dense_head import DenseHead
 from bert_keras_layers.layers.global_pooling import GlobalPooling
 from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.layers.layer_concat import LayerConcat
+from bert_keras_layers.layers.layer_stack import LayerStack
 from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.export import export_saved_model
@@ -16,6 +17,7 @@ __all__ = [
     "DenseHead",
     "GlobalPooling",
     "LayerConcat",
+    "LayerStack",
     "TextClassifier",
     "__version__",
     "choose_layers",
