@@ -5,6 +5,7 @@ from bert_keras_layers.heads.dense_head import DenseHead
 from bert_keras_layers.layers.global_pooling import GlobalPooling
 from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.layers.layer_concat import LayerConcat
+from bert_keras_layers.layers.layer_mix import LayerMix
 from bert_keras_layers.layers.layer_stack import LayerStack
 from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
@@ -17,6 +18,7 @@ __all__ = [
     "DenseHead",
     "GlobalPooling",
     "LayerConcat",
+    "LayerMix",
     "LayerStack",
     "TextClassifier",
     "__version__",
