@@ -3,6 +3,7 @@
 from bert_keras_layers.encoders.bert_encoder import BertEncoder
 from bert_keras_layers.heads.dense_head import DenseHead
 from bert_keras_layers.layers.global_pooling import GlobalPooling
+from bert_keras_layers.layers.layer_attention import LayerAttention
 from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.layers.layer_concat import LayerConcat
 from bert_keras_layers.layers.layer_mix import LayerMix
@@ -17,6 +18,7 @@ __all__ = [
     "BertPreprocessor",
     "DenseHead",
     "GlobalPooling",
+    "LayerAttention",
     "LayerConcat",
     "LayerMix",
     "LayerStack",

@@ -7,14 +7,14 @@ from contract import arrays, check_padding
 from hypothesis import given, settings
 from ragged import ragged_texts
 
-from bert_keras_layers import LayerConcat, LayerMix, LayerStack
+from bert_keras_layers import LayerAttention, LayerConcat, LayerMix, LayerStack
 
 RNG = np.random.default_rng(0)
 STATES = [RNG.normal(size=(2, 3, 4)).astype("float32") for _ in range(6)]
 MASK = np.array([[1, 1, 0], [1, 0, 0]], "int32")
 
 every_layer = pytest.mark.parametrize(
-    "layer_class", [LayerConcat, LayerMix, LayerStack]
+    "layer_class", [LayerAttention, LayerConcat, LayerMix, LayerStack]
 )
 
 
