@@ -2,6 +2,7 @@
 
 from bert_keras_layers.encoders.bert_encoder import BertEncoder
 from bert_keras_layers.heads.dense_head import DenseHead
+from bert_keras_layers.layers.attention_pooling import AttentionPooling
 from bert_keras_layers.layers.global_pooling import GlobalPooling
 from bert_keras_layers.layers.layer_attention import LayerAttention
 from bert_keras_layers.layers.layer_choice import choose_layers
@@ -14,6 +15,7 @@ from bert_keras_layers.serving.export import export_saved_model
 from bert_keras_layers.version import __version__
 
 __all__ = [
+    "AttentionPooling",
     "BertEncoder",
     "BertPreprocessor",
     "DenseHead",
