@@ -4,21 +4,29 @@ from bert_keras_layers.encoders.bert_encoder import BertEncoder
 from bert_keras_layers.encoders.hub_encoder import HubEncoder
 from bert_keras_layers.encoders.transformers_encoder import TransformersEncoder
 from bert_keras_layers.heads.dense_head import DenseHead
+from bert_keras_layers.layers.attention_pooling import AttentionPooling
 from bert_keras_layers.layers.global_pooling import GlobalPooling
+from bert_keras_layers.layers.layer_attention import LayerAttention
 from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.layers.layer_concat import LayerConcat
+from bert_keras_layers.layers.layer_mix import LayerMix
+from bert_keras_layers.layers.layer_stack import LayerStack
 from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.export import export_saved_model
 from bert_keras_layers.version import __version__
 
 __all__ = [
+    "AttentionPooling",
     "BertEncoder",
     "BertPreprocessor",
     "DenseHead",
     "GlobalPooling",
     "HubEncoder",
+    "LayerAttention",
     "LayerConcat",
+    "LayerMix",
+    "LayerStack",
     "TextClassifier",
     "TransformersEncoder",
     "__version__",

@@ -34,7 +34,7 @@ def train(
         str, typer.Option(help="'4': the last four; '0,-1': exactly these; 'all'.")
     ] = "4",
     pooling: Annotated[
-        str, typer.Option(help="cls, mean or max; several: 'mean,max'.")
+        str, typer.Option(help="A mode of GlobalPooling; several: 'mean,max'.")
     ] = "mean",
     fine_tune: Annotated[
         bool, typer.Option("--fine-tune", help="Train the encoder too.")

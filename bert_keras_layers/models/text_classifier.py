@@ -36,7 +36,7 @@ class TextClassifier(TextModel):
         preprocessor: Turns texts into ids; without one the model takes ids only.
             If it has no `sequence_length`, texts are cut at the encoder's positions.
         layers: Hidden states to concatenate, as in `LayerConcat`.
-        pooling: As in `GlobalPooling`: `"cls"`, `"mean"`, `"max"`, or several.
+        pooling: A mode of `GlobalPooling`, such as `"mean"`, or several.
         hidden_units: Sizes of dense layers before the output.
         dropout: Share to drop before each dense layer when training, in `[0, 1)`.
         labels: Names of the classes. Where None, `fit` sets it, sorted, if it

@@ -66,7 +66,7 @@ def table_of(tmp_path, *rows):
         (["a\tx", "b\ty"] * 5, {"--layers": "99"}, "must be 1 to 7"),
         (["a\tx", "b\ty"] * 5, {"--layers": "0,7"}, "from -7 to 6"),
         (["a\tx", "b\ty"] * 5, {"--layers": "top"}, "Layers must be 'all'"),
-        (["a\tx", "b\ty"] * 5, {"--pooling": "sum"}, "`mode` must be one of"),
+        (["a\tx", "b\ty"] * 5, {"--pooling": "median"}, "`mode` must be one of"),
         (["a\tx", "b\ty"] * 5, {"--encoder": "./nowhere"}, "existing folder"),
         (["a\tx", "b\ty"] * 5, {"--test-share": "1"}, "test share must leave"),
         (["a\tx", "b\ty"] * 5, {"--test-share": "0.01"}, "test share must leave"),

@@ -209,7 +209,7 @@ def test_probabilities_are_float32_in_half_precision(dtype, classifier):
         ({"num_classes": 1}, "at least 2. Received: num_classes=1"),
         ({"layers": 5}, "must be 1 to 4. Received: layers=5"),
         ({"layers": [4]}, "from -4 to 3"),
-        ({"pooling": "sum"}, "`mode` must be one of"),
+        ({"pooling": "median"}, "`mode` must be one of"),
         ({"labels": ["a", "a"]}, r"2 different class names.*\['a', 'a'\]"),
         ({"labels": [1, 0]}, r"2 different class names.*\[1, 0\]"),
         ({"labels": "ab"}, r"2 different class names.*'ab'"),
