@@ -57,6 +57,20 @@ class Encoder(keras.layers.Layer):
         """Returns a fresh `keras.Input` `(batch, tokens)` for each input name."""
         return encoder_inputs.symbolic_inputs()
 
+    def check_inputs(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Returns inputs under the library's names, checked; the original is kept.
+
+        Args:
+            inputs: Integer tensors `(batch, tokens)` under the names of any library.
+
+        Raises:
+            ValueError: If names, ranks, dtypes, lengths or, where there are values
+                to look at, ids do not fit.
+        """
+        standard = encoder_inputs.standardize_inputs(inputs)
+        encoder_inputs.check_against_sizes(standard, self.sizes)
+        return standard
+
     def freeze(self, embeddings: bool = True, blocks: int = 0) -> None:
         """Makes the lowest parts untrainable and all others trainable.
 
@@ -122,8 +136,7 @@ class Encoder(keras.layers.Layer):
     def call(
         self, inputs: Mapping[str, Tensor], training: bool | None = None
     ) -> dict[str, Any]:
-        inputs = encoder_inputs.standardize_inputs(inputs)
-        encoder_inputs.check_against_sizes(inputs, self.sizes)
+        inputs = self.check_inputs(inputs)
         states, pooled = self.encode(inputs, bool(training) and self.trainable)
         outputs = self._named(states, pooled)
         if not self.trainable:
@@ -140,9 +153,7 @@ class Encoder(keras.layers.Layer):
     def compute_output_spec(
         self, inputs: Mapping[str, Tensor], training: bool | None = None
     ) -> dict[str, Any]:
-        inputs = encoder_inputs.standardize_inputs(inputs)
-        encoder_inputs.check_against_sizes(inputs, self.sizes)
-        batch, tokens = inputs["input_ids"].shape
+        batch, tokens = self.check_inputs(inputs)["input_ids"].shape
         width, dtype = self.hidden_size, self.compute_dtype
         states = [
             keras.KerasTensor((batch, tokens, width), dtype)

@@ -7,7 +7,10 @@ import keras
 
 from bert_keras_layers.encoders.bert_encoder import BertEncoder
 from bert_keras_layers.encoders.hub_model import HubModel
-from bert_keras_layers.encoders.wrapped_encoder import WrappedEncoder
+from bert_keras_layers.encoders.wrapped_encoder import (
+    WrappedEncoder,
+    require_tensorflow,
+)
 from bert_keras_layers.files.saved_model import load_saved_model
 
 
@@ -40,6 +43,7 @@ class HubEncoder(WrappedEncoder):
 
     Raises:
         ValueError: If it is no such encoder, or inputs do not fit it.
+        RuntimeError: If Keras runs on another backend.
 
     Example:
     >>> from bert_keras_layers import HubEncoder
@@ -50,6 +54,7 @@ class HubEncoder(WrappedEncoder):
     """
 
     def __init__(self, model: Any, pooler: bool = True, **kwargs: Any) -> None:
+        require_tensorflow("HubEncoder")
         if isinstance(model, str | os.PathLike):
             raise ValueError(
                 "`model` must be a loaded SavedModel; `HubEncoder.from_pretrained` "
@@ -80,6 +85,7 @@ class HubEncoder(WrappedEncoder):
             FileNotFoundError: If there is no SavedModel.
             ValueError: If the digest differs, it is damaged, or no such encoder.
         """
+        require_tensorflow("HubEncoder")
         return cls(load_saved_model(source, sha256), **kwargs)
 
     def to_native(self, **kwargs: Any) -> BertEncoder:

@@ -10,7 +10,10 @@ import keras
 from bert_keras_layers.encoders.bert_encoder import BertEncoder
 from bert_keras_layers.encoders.transformers_files import fill_from_folder
 from bert_keras_layers.encoders.transformers_model import TransformersModel
-from bert_keras_layers.encoders.wrapped_encoder import WrappedEncoder
+from bert_keras_layers.encoders.wrapped_encoder import (
+    WrappedEncoder,
+    require_tensorflow,
+)
 from bert_keras_layers.files.pretrained_folder import pretrained_folder
 
 # Where a configuration came from, not what it is.
@@ -53,6 +56,7 @@ class TransformersEncoder(WrappedEncoder):
         ValueError: If it is no encoder whose blocks can be found, or inputs do not
             fit it.
         ImportError: If transformers 4 with TensorFlow is not installed.
+        RuntimeError: If Keras runs on another backend.
 
     Example:
     >>> import numpy as np
@@ -187,6 +191,7 @@ def _tf_keras_policy(name: str) -> Iterator[None]:
 
 
 def _transformers() -> Any:
+    require_tensorflow("TransformersEncoder")
     try:
         import tf_keras  # noqa: F401
         import transformers

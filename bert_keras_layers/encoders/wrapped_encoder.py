@@ -37,6 +37,16 @@ class ForeignEncoder(Protocol):
         """Returns a model of the first blocks, without a pooler, same variables."""
 
 
+def require_tensorflow(name: str) -> None:
+    """Raises a RuntimeError if Keras runs on another backend than TensorFlow."""
+    if keras.backend.backend() != "tensorflow":
+        raise RuntimeError(
+            f"{name} computes with TensorFlow: set KERAS_BACKEND=tensorflow, or use "
+            "BertEncoder, which loads the weights of any BERT. "
+            f"Received: the backend {keras.backend.backend()}"
+        )
+
+
 class WrappedEncoder(Encoder):
     """Base of the encoders that compute with a foreign model; TensorFlow only.
 
@@ -47,12 +57,6 @@ class WrappedEncoder(Encoder):
     """
 
     def __init__(self, foreign: ForeignEncoder, pooler: bool, **kwargs: Any) -> None:
-        if keras.backend.backend() != "tensorflow":
-            raise RuntimeError(
-                f"{type(self).__name__} computes with TensorFlow: set "
-                "KERAS_BACKEND=tensorflow, or use BertEncoder, which loads the same "
-                f"weights. Received: the backend {keras.backend.backend()}"
-            )
         has_pooler = pooler and foreign.has_pooler
         if foreign.has_pooler and not pooler:
             foreign = foreign.shortened(foreign.sizes.num_layers)

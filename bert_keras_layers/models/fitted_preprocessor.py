@@ -1,11 +1,11 @@
 """Fitted preprocessor: one whose ids and lengths an encoder can take."""
 
-from bert_keras_layers.encoders.bert_encoder import BertEncoder
+from bert_keras_layers.encoders.encoder import Encoder
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 
 
 def fitted_preprocessor(
-    preprocessor: BertPreprocessor, encoder: BertEncoder
+    preprocessor: BertPreprocessor, encoder: Encoder
 ) -> BertPreprocessor:
     """Returns `preprocessor`, or one like it that cuts texts at the last position.
 

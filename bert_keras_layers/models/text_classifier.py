@@ -7,7 +7,7 @@ from typing import Any, Self
 import keras
 import numpy as np
 
-from bert_keras_layers.encoders.bert_encoder import BertEncoder
+from bert_keras_layers.encoders.encoder import Encoder
 from bert_keras_layers.heads.dense_head import DenseHead
 from bert_keras_layers.layers.global_pooling import GlobalPooling
 from bert_keras_layers.layers.layer_choice import choose_layers
@@ -31,7 +31,7 @@ class TextClassifier(TextModel):
     AdamW at learning rate 5e-5, or 1e-3 if the encoder is frozen.
 
     Args:
-        encoder: Such as `BertEncoder.from_pretrained(...)`.
+        encoder: `BertEncoder.from_pretrained(...)`, or another one of the library.
         num_classes: Number of classes, at least 2.
         preprocessor: Turns texts into ids; without one the model takes ids only.
             If it has no `sequence_length`, texts are cut at the encoder's positions.
@@ -66,7 +66,7 @@ class TextClassifier(TextModel):
 
     def __init__(
         self,
-        encoder: BertEncoder,
+        encoder: Encoder,
         num_classes: int,
         preprocessor: BertPreprocessor | None = None,
         layers: int | Sequence[int] | None = 4,
@@ -98,7 +98,7 @@ class TextClassifier(TextModel):
         inputs = encoder.inputs()
         outputs = head(pool(concat(encoder(inputs)["hidden_states"])))
         super().__init__(inputs=inputs, outputs=outputs, **kwargs)
-        self.encoder: BertEncoder = encoder
+        self.encoder: Encoder = encoder
         self.preprocessor = preprocessor
         self.head: DenseHead = head
         self.labels: list[str] | None = None

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 import numpy as np
 
+from bert_keras_layers.encoders.encoder import Encoder
 from bert_keras_layers.models.compiled_step import compiled_step
 from bert_keras_layers.models.text_batches import TextBatches
 from bert_keras_layers.models.text_inputs import TextInputs, text_inputs
@@ -20,10 +21,11 @@ class TextModel(keras.Model):
     sequence of texts, or a tuple of two such sequences for pairs, it goes through
     `preprocessor`, and each batch is padded to its own longest text.
 
-    A subclass sets `preprocessor`, and overrides `encode_targets` to check targets
-    or to turn names into numbers.
+    A subclass sets `encoder` and `preprocessor`, and overrides `encode_targets` to
+    check targets or to turn names into numbers.
     """
 
+    encoder: Encoder
     preprocessor: BertPreprocessor | None
     _step: Callable[[Mapping[str, np.ndarray]], Any] | None = None
     _step_belongs_to: Any = None
@@ -68,7 +70,7 @@ class TextModel(keras.Model):
             sample_weight: Array `(texts,)`.
             **kwargs: Further arguments of `keras.Model.fit`.
         """
-        inputs = text_inputs(x)
+        inputs = self._text_inputs(x)
         if inputs is not None:
             batches = self._batches(
                 inputs,
@@ -84,7 +86,7 @@ class TextModel(keras.Model):
             x, y, sample_weight = batches.for_backend(), None, None
             validation_split = 0.0
         if isinstance(validation_data, tuple | list):
-            held_out = text_inputs(validation_data[0])
+            held_out = self._text_inputs(validation_data[0])
             if held_out is not None:
                 size = kwargs.pop("validation_batch_size", None) or batch_size
                 targets, weight = (*validation_data[1:], None)[:2]
@@ -119,7 +121,7 @@ class TextModel(keras.Model):
         **kwargs: Any,
     ) -> Any:
         """Evaluates as `keras.Model.evaluate` does, on texts too; see `fit`."""
-        inputs = text_inputs(x)
+        inputs = self._text_inputs(x)
         if inputs is not None:
             batches = self._batches(inputs, y, sample_weight, batch_size=batch_size)
             x, y, sample_weight, batch_size = batches.for_backend(), None, None, None
@@ -145,7 +147,7 @@ class TextModel(keras.Model):
         go through a compiled step that is kept for the next call, which makes a
         short call several times faster. `**kwargs` are for other inputs only.
         """
-        inputs = text_inputs(x)
+        inputs = self._text_inputs(x)
         if inputs is None:
             return super().predict(x, batch_size, verbose, **kwargs)
         if kwargs:
@@ -165,6 +167,11 @@ class TextModel(keras.Model):
             predicted[batches.chosen(index)] = step(ids)
             progress.update(index + 1)
         return predicted
+
+    def _text_inputs(self, x: Any) -> TextInputs | None:
+        if isinstance(x, Mapping):  # A graph would not look at the ids.
+            self.encoder.check_inputs(x)
+        return text_inputs(x)
 
     def _compiled_step(self) -> Callable[[Mapping[str, np.ndarray]], Any]:
         # Keras drops its own function when the model is compiled or quantized anew.

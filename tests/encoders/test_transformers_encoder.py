@@ -330,3 +330,34 @@ def test_the_gradients_are_those_of_the_model_itself():
         other = tf.convert_to_tensor(expected[id(variable.value)]).numpy()
         scale = np.abs(other).max()
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5 * scale)
+
+
+def test_the_order_of_weights_is_the_file_format():
+    encoder = TransformersEncoder(config_of("bert"))
+    names = [weight.path.split("/", 1)[1] for weight in encoder.weights]
+    parts = [name.split("/")[0] for name in names]
+    order = ["embeddings"] * 5
+    order += [part for i in range(3) for part in [f"block_{i}"] * 16]
+    assert parts == [*order, "pooler", "pooler"]
+    assert names[:2] == [
+        "embeddings/embeddings_LayerNorm_beta",
+        "embeddings/embeddings_LayerNorm_gamma",
+    ]
+    assert names[5] == "block_0/encoder_layer_._0_attention_output_LayerNorm_beta"
+    assert [names[5:21]] == [sorted(names[5:21])]
+
+
+def test_without_transformers_the_error_names_the_extra(run_python):
+    printed = run_python(
+        """
+import sys
+sys.modules["transformers"] = None
+import bert_keras_layers
+try:
+    bert_keras_layers.TransformersEncoder.from_pretrained("folder")
+except ImportError as error:
+    print(error)
+"""
+    )
+    assert 'pip install "bert-keras-layers[transformers]"' in printed
+    assert len(printed.strip().splitlines()) == 1

@@ -360,3 +360,13 @@ def test_texts_longer_than_the_positions_are_cut(classifier):
 def test_a_model_without_a_preprocessor_says_so(classifier):
     with pytest.raises(ValueError, match="takes token ids, not texts"):
         classifier(preprocessor=None).predict(TEXTS, verbose=0)
+
+
+@pytest.mark.parametrize("method", ["fit", "evaluate", "predict"])
+def test_ids_out_of_range_are_named_before_any_step(method, small_encoder):
+    model = TextClassifier(small_encoder(), 2)
+    ids = np.full((2, 4), 30)
+    inputs = {"input_ids": ids, "attention_mask": ids, "token_type_ids": ids * 0}
+    targets = () if method == "predict" else (np.array([0, 1]),)
+    with pytest.raises(ValueError, match=r"`input_ids` must be 0 to 29.*Received: 30"):
+        getattr(model, method)(inputs, *targets, verbose=0)
