@@ -46,11 +46,12 @@ class HubEncoder(WrappedEncoder):
         RuntimeError: If Keras runs on another backend.
 
     Example:
-    >>> from bert_keras_layers import HubEncoder
-    >>> HubEncoder.from_pretrained("no/such/folder/here/1/2")
-    Traceback (most recent call last):
-    ...
-    FileNotFoundError: ...
+    >>> from bert_keras_layers import BertPreprocessor, HubEncoder
+    >>> source = "tests/fixtures/hub_encoder"  # Or a URL, or a Kaggle handle.
+    >>> encoder = HubEncoder.from_pretrained(source)
+    >>> outputs = encoder(BertPreprocessor.from_hub(source)(["I love Paris"]))
+    >>> len(outputs["hidden_states"]), encoder.num_layers
+    (3, 2)
     """
 
     def __init__(self, model: Any, pooler: bool = True, **kwargs: Any) -> None:
