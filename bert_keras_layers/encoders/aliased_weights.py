@@ -1,7 +1,7 @@
 """Aliased weights: variables of a foreign model, tracked by Keras 3."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import keras
@@ -15,14 +15,14 @@ class AliasedWeights(keras.layers.Layer):
     foreign model itself. The order of the variables is the file format.
 
     Args:
-        variables: The `tf.Variable`s by their name.
+        variables: A name and a `tf.Variable` each.
         **kwargs: Arguments of `keras.layers.Layer`, such as `name`.
     """
 
-    def __init__(self, variables: Mapping[str, Any], **kwargs: Any) -> None:
+    def __init__(self, variables: Iterable[tuple[str, Any]], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         with keras.name_scope(self.name, caller=self):
-            for name, variable in variables.items():
+            for name, variable in variables:
                 alias = keras.Variable(
                     variable,
                     trainable=variable.trainable,

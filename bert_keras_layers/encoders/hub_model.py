@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bert_keras_layers.encoders.encoder_sizes import EncoderSizes
+from bert_keras_layers.encoders.foreign_encoder import Variables
 from bert_keras_layers.types import Tensor
 
 _TABLES = {
@@ -34,8 +35,11 @@ class HubModel:
 
     def __init__(self, model: Any, num_layers: int | None = None) -> None:
         self.model = model
-        self._network = getattr(model, "layer_with_weights-0", None)
-        layers = list(_numbered(self._network, "layer_with_weights"))
+        self._network = model
+        layers = list(_numbered(model, "layer_with_weights"))
+        if len(layers) == 1:  # The encoder, in a model that only names its outputs.
+            self._network = layers[0]
+            layers = list(_numbered(self._network, "layer_with_weights"))
         blocks = [layer for layer in layers if _is_block(layer)]
         names = [v.name for layer in layers for v in layer.variables]
         if not blocks or not all(
@@ -80,16 +84,14 @@ class HubModel:
         first = states[-1][:, 0]
         return states, self._pooler(first) if self._pooler else first
 
-    def variables(
-        self,
-    ) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
-        """Returns the variables of embeddings, blocks and pooler by their names."""
-        embeddings: dict[str, Any] = {}
-        for layer in self._embedding_layers:
-            embeddings |= _named(layer)
+    def variables(self) -> tuple[Variables, list[Variables], Variables]:
+        """Returns the variables of embeddings, blocks and pooler with their names."""
+        embeddings = [
+            pair for layer in self._embedding_layers for pair in _named(layer)
+        ]
         named = {id(block): _named(block) for block in self._blocks}
         blocks = [named[id(block)] for block in self._blocks]
-        pooler = _named(self._pooler) if self.has_pooler and self._pooler else {}
+        pooler = _named(self._pooler) if self.has_pooler and self._pooler else []
         return embeddings, blocks, pooler
 
     def shortened(self, num_layers: int) -> "HubModel":
@@ -139,8 +141,8 @@ def _is_block(layer: Any) -> bool:
     return any("attention/query/" in v.name for v in layer.variables)
 
 
-def _named(layer: Any) -> dict[str, Any]:
-    return {variable.name: variable for variable in layer.variables}
+def _named(layer: Any) -> Variables:
+    return [(variable.name, variable) for variable in layer.variables]
 
 
 def _rows(layers: list[Any], pattern: re.Pattern[str]) -> int:

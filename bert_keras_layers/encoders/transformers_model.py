@@ -3,9 +3,11 @@
 import copy
 import inspect
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from bert_keras_layers.encoders.encoder_sizes import EncoderSizes
+from bert_keras_layers.encoders.foreign_encoder import Variables
 from bert_keras_layers.types import Tensor
 
 _BLOCK_LISTS = {"layer", "albert_layer_groups"}
@@ -59,17 +61,14 @@ class TransformersModel:
         )
         return outputs.hidden_states, outputs.get("pooler_output")
 
-    def variables(
-        self,
-    ) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
-        """Returns the variables of embeddings, blocks and pooler by their names."""
+    def variables(self) -> tuple[Variables, list[Variables], Variables]:
+        """Returns the variables of embeddings, blocks and pooler with their names."""
         named = {id(layer): self._named(layer.weights) for layer in self._layers()}
         blocks = [named[id(layer)] for layer in self._blocks()]
-        pooler = self._named(self.main.pooler.weights) if self.has_pooler else {}
-        other = set().union(pooler, *named.values())
-        everything = self._named(self.main.weights)
-        embeddings = {n: v for n, v in everything.items() if n not in other}
-        return embeddings, blocks, pooler
+        pooler = self._named(self.main.pooler.weights) if self.has_pooler else []
+        other = {id(v) for part in (pooler, *named.values()) for _, v in part}
+        embeddings = [v for v in self.main.weights if id(v) not in other]
+        return self._named(embeddings), blocks, pooler
 
     def shortened(self, num_layers: int) -> "TransformersModel":
         """Returns a model of the first blocks, without pooler, same variables."""
@@ -85,12 +84,12 @@ class TransformersModel:
         config.num_hidden_layers = num_layers
         main = type(self.main)(config, name=self.main.name)
         main.pooler = None
-        stack = self._stack
+        stack, pooler = self._stack, getattr(self.main, "pooler", None)
         shorter_stack = _stack(main)
         for whole, shorter in ((self.main, main), (stack, shorter_stack)):
             for name, part in vars(whole).items():
                 is_layer = isinstance(part, tf_keras.layers.Layer)
-                if is_layer and part not in (stack, self.main.pooler):
+                if is_layer and part is not stack and part is not pooler:
                     setattr(shorter, name, part)
         if hasattr(stack, "layer"):
             shorter_stack.layer = list(stack.layer)[:num_layers]
@@ -110,12 +109,12 @@ class TransformersModel:
         layers, count = self._layers(), self.config.num_hidden_layers
         return [layers[i * len(layers) // count] for i in range(count)]
 
-    def _named(self, variables: Sequence[Any]) -> dict[str, Any]:
+    def _named(self, variables: Sequence[Any]) -> Variables:
         # Before the main layer's name stands that of the model, often numbered.
         scope = f"{self.main.name}/"
-        named = {v.name.split(scope, 1)[-1]: v for v in variables}
+        named = [(v.name.split(scope, 1)[-1], v) for v in variables]
         # Sorted: tf_keras orders them by when a layer was attached.
-        return dict(sorted(named.items()))
+        return sorted(named, key=itemgetter(0))
 
 
 def _stack(main: Any) -> Any:

@@ -1,40 +1,15 @@
 """Wrapped encoders: a TensorFlow model of another library as an encoder."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import keras
 from keras import ops
 
 from bert_keras_layers.encoders.aliased_weights import AliasedWeights
 from bert_keras_layers.encoders.encoder import Encoder
-from bert_keras_layers.encoders.encoder_sizes import EncoderSizes
+from bert_keras_layers.encoders.foreign_encoder import ForeignEncoder, Variables
 from bert_keras_layers.types import Tensor
-
-Variables: TypeAlias = dict[str, Any]
-"""Each `tf.Variable` by its name."""
-
-
-class ForeignEncoder(Protocol):
-    """What a wrapped encoder needs to know of a foreign model."""
-
-    sizes: EncoderSizes
-    dtype: str
-    has_pooler: bool
-
-    def encode(
-        self, inputs: Mapping[str, Tensor], training: bool
-    ) -> tuple[Sequence[Tensor], Tensor]:
-        """Returns the L + 1 hidden states and the pooler output, or None for it."""
-
-    def variables(self) -> tuple[Variables, list[Variables], Variables]:
-        """Returns those of the embeddings, of each block and of the pooler.
-
-        Blocks that share their variables are one and the same dict.
-        """
-
-    def shortened(self, num_layers: int) -> "ForeignEncoder":
-        """Returns a model of the first blocks, without a pooler, same variables."""
 
 
 def require_tensorflow(name: str) -> None:

@@ -205,6 +205,15 @@ print(json.dumps(served.serve(inputs).numpy().tolist()))
     np.testing.assert_allclose(received, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_an_encoder_inside_a_saved_model_will_do():
+    import tensorflow as tf
+
+    model = tf.saved_model.load(str(FIXTURES / "hub_encoder"))
+    inner = HubEncoder(getattr(model, "layer_with_weights-0"))
+    for one, other in zip(arrays(inner(INPUTS)), arrays(hub()(INPUTS)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_the_pooler_can_be_left_out():
     encoder = HubEncoder.from_pretrained(FIXTURES / "hub_encoder", pooler=False)
     assert "pooler_output" not in encoder(INPUTS)
