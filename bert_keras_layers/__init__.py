@@ -14,6 +14,9 @@ from bert_keras_layers.layers.layer_stack import LayerStack
 from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.export import export_saved_model
+from bert_keras_layers.training.layer_rates import layer_rates
+from bert_keras_layers.training.layerwise_adamw import LayerwiseAdamW
+from bert_keras_layers.training.warmup_linear_decay import WarmupLinearDecay
 from bert_keras_layers.version import __version__
 
 __all__ = [
@@ -27,9 +30,12 @@ __all__ = [
     "LayerConcat",
     "LayerMix",
     "LayerStack",
+    "LayerwiseAdamW",
     "TextClassifier",
     "TransformersEncoder",
+    "WarmupLinearDecay",
     "__version__",
     "choose_layers",
     "export_saved_model",
+    "layer_rates",
 ]

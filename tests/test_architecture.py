@@ -16,6 +16,7 @@ STAGES = [
     "encoders",
     "layers",
     "heads",
+    "training",
     "models",
     "serving",
     "cli",

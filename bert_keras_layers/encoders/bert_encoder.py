@@ -1,6 +1,6 @@
 """BertEncoder: token ids -> every hidden state, on any Keras backend."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -12,9 +12,13 @@ from bert_keras_layers.encoders.bert_embeddings import BertEmbeddings
 from bert_keras_layers.encoders.bert_loading import BertLoading
 from bert_keras_layers.encoders.encoder import Encoder
 from bert_keras_layers.encoders.encoder_sizes import EncoderSizes
+from bert_keras_layers.encoders.intermediates import (
+    INTERMEDIATES,
+    checked_intermediates,
+)
 from bert_keras_layers.encoders.token_layout import PaddedLayout
 from bert_keras_layers.encoders.transformer_block import TransformerBlock
-from bert_keras_layers.types import Tensor
+from bert_keras_layers.types import Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
@@ -39,6 +43,8 @@ class BertEncoder(BertLoading, Encoder):
         type_vocabulary_size: Number of token type ids.
         layer_norm_epsilon: Added to the variance in LayerNorm.
         pooler: Whether to compute `pooler_output`.
+        intermediates: Names of tensors inside the blocks to return as well, see
+            Output shape; what is not asked for costs nothing.
         **kwargs: Arguments of `keras.layers.Layer`, such as `name` and `dtype`.
 
     Call arguments:
@@ -53,6 +59,22 @@ class BertEncoder(BertLoading, Encoder):
         `[0]` is the embedding output, `[i]` the output of block i. Each carries
         the attention mask as its Keras mask. `last_hidden_state`: the last of
         them. `pooler_output`: `(batch, width)`, absent if `pooler` is False.
+
+        For each of `intermediates` a list of L tensors, `[i]` of the block whose
+        output is `hidden_states[i + 1]`:
+
+        - `attention_scores`: `(batch, heads, queries, keys)`, scaled by the root of
+          the head size, before the mask is added, before softmax.
+        - `attention_probabilities`: the same after mask and softmax, before
+          dropout: each row sums to 1. Hugging Face's `attentions`.
+        - `attention_output`: `(batch, tokens, width)`, what attention adds to the
+          input of the block: after projection and dropout, before LayerNorm.
+        - `ffn_activation`: `(batch, tokens, intermediate_size)`, what the
+          activation of the feed-forward layer returns.
+        - `pre_norm`: `(batch, tokens, width)`, the sum that the last LayerNorm of
+          the block turns into its output.
+
+        Those of shape `(batch, tokens, ...)` carry the mask too.
 
     Raises:
         ValueError: If sizes do not fit, or inputs are not as above.
@@ -85,6 +107,7 @@ class BertEncoder(BertLoading, Encoder):
         type_vocabulary_size: int = 2,
         layer_norm_epsilon: float = 1e-12,
         pooler: bool = True,
+        intermediates: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
         architecture = BertArchitecture(
@@ -106,6 +129,7 @@ class BertEncoder(BertLoading, Encoder):
         )
         super().__init__(sizes, pooler, **kwargs)
         self.architecture = architecture
+        self.intermediates = checked_intermediates(intermediates)
 
     def build(self, input_shape: Any = None) -> None:
         if self.built:
@@ -116,7 +140,12 @@ class BertEncoder(BertLoading, Encoder):
                 self.architecture, dtype=policy, name="embeddings"
             )
             self.blocks = [
-                TransformerBlock(self.architecture, dtype=policy, name=f"block_{i}")
+                TransformerBlock(
+                    self.architecture,
+                    self.intermediates,
+                    dtype=policy,
+                    name=f"block_{i}",
+                )
                 for i in range(self.num_layers)
             ]
         if self.architecture.pooler:
@@ -135,7 +164,7 @@ class BertEncoder(BertLoading, Encoder):
 
     def encode(
         self, inputs: Mapping[str, Tensor], training: bool
-    ) -> tuple[list[Tensor], Tensor]:
+    ) -> tuple[list[Tensor], Tensor, dict[str, list[Tensor]]]:
         embedded = self.embeddings(
             inputs["input_ids"], inputs.get("token_type_ids"), training=training
         )
@@ -144,14 +173,30 @@ class BertEncoder(BertLoading, Encoder):
         layout = PaddedLayout(batch, tokens, mask, self.compute_dtype)
 
         states = [embedded]
+        inside: dict[str, list[Tensor]] = {name: [] for name in self.intermediates}
         flat = layout.flatten(embedded)
         for block in self.blocks:
-            flat = block(flat, layout=layout, training=training)
+            flat, tensors = block(flat, layout=layout, training=training)
             states.append(layout.unflatten(flat))
-        return states, self.pooler(states[-1][:, 0]) if self.pooler else None
+            for name, x in tensors.items():
+                inside[name].append(layout.unflatten(x) if len(x.shape) == 2 else x)
+        pooled = self.pooler(states[-1][:, 0]) if self.pooler else None
+        return states, pooled, inside
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), **asdict(self.architecture)}
+        return {
+            **super().get_config(),
+            **asdict(self.architecture),
+            "intermediates": list(self.intermediates),
+        }
+
+    def _intermediate_shapes(
+        self, batch: int | None, tokens: int | None
+    ) -> dict[str, Shape]:
+        return {
+            name: INTERMEDIATES[name](self.architecture, batch, tokens)
+            for name in self.intermediates
+        }
 
     def _shortened(self, num_layers: int) -> Self:
         changes = {"num_layers": num_layers, "pooler": False, "frozen": []}

@@ -8,7 +8,7 @@ from keras import ops
 
 from bert_keras_layers.encoders import encoder_inputs
 from bert_keras_layers.encoders.encoder_sizes import EncoderSizes
-from bert_keras_layers.types import Tensor
+from bert_keras_layers.types import Shape, Tensor
 
 
 class Encoder(keras.layers.Layer):
@@ -124,8 +124,8 @@ class Encoder(keras.layers.Layer):
 
     def encode(
         self, inputs: Mapping[str, Tensor], training: bool
-    ) -> tuple[list[Tensor], Tensor]:
-        """Returns the L + 1 hidden states and the pooler output, or None for it.
+    ) -> tuple[list[Tensor], Tensor, dict[str, list[Tensor]]]:
+        """Returns the L + 1 hidden states, the pooler output or None, intermediates.
 
         Args:
             inputs: Under the library's names, checked.
@@ -137,8 +137,8 @@ class Encoder(keras.layers.Layer):
         self, inputs: Mapping[str, Tensor], training: bool | None = None
     ) -> dict[str, Any]:
         inputs = self.check_inputs(inputs)
-        states, pooled = self.encode(inputs, bool(training) and self.trainable)
-        outputs = self._named(states, pooled)
+        encoded = self.encode(inputs, bool(training) and self.trainable)
+        outputs = self._named(*encoded)
         if not self.trainable:
             outputs = keras.tree.map_structure(ops.stop_gradient, outputs)
         return outputs
@@ -148,7 +148,12 @@ class Encoder(keras.layers.Layer):
     ) -> dict[str, Any]:
         mask = encoder_inputs.standardize_inputs(inputs).get("attention_mask")
         mask = None if mask is None else ops.cast(mask, "bool")
-        return self._named([mask] * (self.num_layers + 1), None)
+        masks = {
+            # (batch, tokens, ...) carries the mask, (batch, heads, ...) does not.
+            name: [mask if len(shape) == 3 else None] * self.num_layers
+            for name, shape in self._intermediate_shapes(None, None).items()
+        }
+        return self._named([mask] * (self.num_layers + 1), None, masks)
 
     def compute_output_spec(
         self, inputs: Mapping[str, Tensor], training: bool | None = None
@@ -159,7 +164,11 @@ class Encoder(keras.layers.Layer):
             keras.KerasTensor((batch, tokens, width), dtype)
             for _ in range(self.num_layers + 1)
         ]
-        return self._named(states, keras.KerasTensor((batch, width), dtype))
+        inside = {
+            name: [keras.KerasTensor(shape, dtype) for _ in range(self.num_layers)]
+            for name, shape in self._intermediate_shapes(batch, tokens).items()
+        }
+        return self._named(states, keras.KerasTensor((batch, width), dtype), inside)
 
     def get_config(self) -> dict[str, Any]:
         parts = self._parts() if self.trainable else ()
@@ -192,8 +201,20 @@ class Encoder(keras.layers.Layer):
         if self.pooler is not None:
             yield "pooler", self.pooler
 
-    def _named(self, states: list[Any], pooled: Any) -> dict[str, Any]:
-        outputs = {"hidden_states": states, "last_hidden_state": states[-1]}
+    def _intermediate_shapes(
+        self, batch: int | None, tokens: int | None
+    ) -> dict[str, Shape]:
+        """Returns the shape of what a block returns by name besides its state."""
+        return {}
+
+    def _named(
+        self, states: list[Any], pooled: Any, inside: dict[str, list[Any]]
+    ) -> dict[str, Any]:
+        outputs = {
+            "hidden_states": states,
+            "last_hidden_state": states[-1],
+            **inside,
+        }
         if self.has_pooler:
             outputs["pooler_output"] = pooled
         return outputs

@@ -1,5 +1,6 @@
 """Transformer block: one hidden state -> the next."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -17,6 +18,7 @@ class TransformerBlock(keras.layers.Layer):
 
     Args:
         architecture: Sizes; part of a `BertEncoder`, which saves them.
+        intermediates: Names of tensors inside the block to return as well.
         **kwargs: Arguments of `keras.layers.Layer`, such as `name`.
 
     Call arguments:
@@ -24,12 +26,19 @@ class TransformerBlock(keras.layers.Layer):
         layout: Tells which rows are one text.
 
     Output shape:
-        `(rows, width)`.
+        `(rows, width)`, and the intermediates by name: `(rows, size)`, or for pairs
+        of tokens `(batch, heads, queries, keys)`.
     """
 
-    def __init__(self, architecture: BertArchitecture, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        architecture: BertArchitecture,
+        intermediates: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.architecture = architecture
+        self.intermediates = intermediates
         self.activation = ACTIVATIONS[architecture.activation]
         width, dropout = architecture.hidden_size, architecture.dropout
 
@@ -56,30 +65,39 @@ class TransformerBlock(keras.layers.Layer):
 
     def call(
         self, flat: Tensor, layout: PaddedLayout, training: bool | None = None
-    ) -> Tensor:
-        attended = self.attention_output(self._attend(flat, layout, training))
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        mixed, inside = self._attend(flat, layout, training)
+        attended = self.attention_output(mixed)
         attended = self.attention_dropout(attended, training=training)
+        inside |= self._asked(attention_output=attended)
         attended = self.attention_norm(flat + attended)
 
         activated = self.activation(self.intermediate(attended))
         projected = self.output_projection(activated)
         projected = self.output_dropout(projected, training=training)
-        return self.output_norm(attended + projected)
+        summed = attended + projected
+        inside |= self._asked(ffn_activation=activated, pre_norm=summed)
+        return self.output_norm(summed), inside
 
     def _attend(
         self, flat: Tensor, layout: PaddedLayout, training: bool | None
-    ) -> Tensor:
+    ) -> tuple[Tensor, dict[str, Tensor]]:
         num_heads = self.architecture.num_heads
         query, key, value = ops.unstack(
             layout.split_heads(self.query_key_value(flat), 3, num_heads), 3
         )  # each (batch, heads, tokens, size)
         query = query * (self.architecture.hidden_size // num_heads) ** -0.5
         scores = ops.matmul(query, ops.swapaxes(key, -1, -2))
+        inside = self._asked(attention_scores=scores)
         # The softmax of long rows loses too much in half precision.
         scores = ops.cast(layout.mask_scores(scores), "float32")
         probabilities = ops.cast(ops.softmax(scores), self.compute_dtype)
+        inside |= self._asked(attention_probabilities=probabilities)
         probabilities = self.probabilities_dropout(probabilities, training=training)
-        return layout.merge_heads(ops.matmul(probabilities, value))
+        return layout.merge_heads(ops.matmul(probabilities, value)), inside
+
+    def _asked(self, **tensors: Tensor) -> dict[str, Tensor]:
+        return {name: x for name, x in tensors.items() if name in self.intermediates}
 
     def _dense(self, units: int, name: str) -> keras.layers.Dense:
         return keras.layers.Dense(

@@ -61,13 +61,13 @@ class WrappedEncoder(Encoder):
 
     def encode(
         self, inputs: Mapping[str, Tensor], training: bool
-    ) -> tuple[list[Tensor], Tensor]:
+    ) -> tuple[list[Tensor], Tensor, dict[str, list[Tensor]]]:
         integers = {name: ops.cast(x, "int32") for name, x in inputs.items()}
         states, pooled = self._foreign().encode(integers, training)
         states = [ops.cast(state, self.compute_dtype) for state in states]
         if self.has_pooler:
             pooled = ops.cast(pooled, self.compute_dtype)
-        return states, pooled
+        return states, pooled, {}
 
     def _part(self, variables: Variables, name: str) -> AliasedWeights:
         return AliasedWeights(

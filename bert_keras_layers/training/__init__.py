@@ -1,0 +1,1 @@
+"""Training: rates, schedules and unfreezing for fine-tuning an encoder."""
