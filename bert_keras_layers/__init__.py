@@ -11,6 +11,7 @@ from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.layers.layer_concat import LayerConcat
 from bert_keras_layers.layers.layer_mix import LayerMix
 from bert_keras_layers.layers.layer_stack import LayerStack
+from bert_keras_layers.layers.word_pooling import WordPooling
 from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.export import export_saved_model
@@ -34,6 +35,7 @@ __all__ = [
     "TextClassifier",
     "TransformersEncoder",
     "WarmupLinearDecay",
+    "WordPooling",
     "__version__",
     "choose_layers",
     "export_saved_model",

@@ -13,6 +13,7 @@ from bert_keras_layers.preprocessing.hub_settings import hub_settings
 from bert_keras_layers.preprocessing.padding import Padding
 from bert_keras_layers.preprocessing.pretrained_settings import pretrained_settings
 from bert_keras_layers.preprocessing.rust_tokenizer import RustTokenizer
+from bert_keras_layers.preprocessing.sentence_list import sentence_list
 from bert_keras_layers.preprocessing.text_list import is_one_text, text_list
 from bert_keras_layers.preprocessing.token_rows import TokenRows
 
@@ -178,8 +179,34 @@ class BertPreprocessor:
             multiple: The longest row counts as rounded up to a multiple of this,
                 so that batches come in few widths.
         """
-        longest = -(-int(rows.lengths.max(initial=0)) // multiple) * multiple
+        longest = -(-rows.longest // multiple) * multiple
         return rows.padded(self.pad_id, self._padding.width(longest))
+
+    def words(self, sentences: Any) -> dict[str, Any]:
+        """Returns what a call returns, and int32 `word_ids`: the word of each token.
+
+        Words are numbered from 0 in each sentence, as given; one of spaces or control
+        characters only has no token. A text is split as BERT does, at spaces and
+        around punctuation. Special tokens and padding have -1. The cut at
+        `sequence_length` may leave the first tokens of a word. Up to that, a batch
+        is at least as wide as it has words: `WordPooling` loses none.
+
+        Args:
+            sentences: A sequence of lists of words; a `tf.string` tensor of rank 2,
+                ragged, or dense with empty strings as padding; or of texts.
+
+        Example:
+        >>> vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "do", "##n", "'", "t"]
+        >>> BertPreprocessor(vocabulary).words([["Don't", "do"]])["word_ids"]
+        array([[-1,  0,  0,  0,  0,  1, -1]], dtype=int32)
+        """
+        if _is_tensor(sentences):
+            return self._graph_tokenizer.words(sentences)
+        return self.pad(self.encode_words(sentences))
+
+    def encode_words(self, sentences: Any) -> TokenRows:
+        """Returns the ids and word ids of Python sentences as unpadded rows."""
+        return self._rust_tokenizer.encode_words(sentence_list(sentences))
 
     def get_config(self) -> dict[str, Any]:
         return {

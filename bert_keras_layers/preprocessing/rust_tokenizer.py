@@ -4,7 +4,14 @@ import itertools
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import (
+    Encoding,
+    Tokenizer,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
 
 from bert_keras_layers.preprocessing import vocabulary as special
 from bert_keras_layers.preprocessing.token_rows import IntArray, TokenRows
@@ -54,6 +61,21 @@ class RustTokenizer:
             return TokenRows(input_ids, np.zeros_like(input_ids), lengths)
         token_type_ids = _flat((encoding.type_ids for encoding in encodings), total)
         return TokenRows(input_ids, token_type_ids, lengths)
+
+    def encode_words(self, sentences: list[str] | list[list[str]]) -> TokenRows:
+        """Returns ids and word ids of texts, or of sentences that are split."""
+        is_split = bool(sentences) and isinstance(sentences[0], list)
+        # `encode_batch_fast` would lose the words.
+        encodings = self._tokenizer.encode_batch(sentences, is_pretokenized=is_split)
+        lengths = np.fromiter(map(len, encodings), "int32", len(encodings))
+        total = int(lengths.sum())
+        input_ids = _flat((encoding.ids for encoding in encodings), total)
+        word_ids = _flat((_numbers(encoding) for encoding in encodings), total)
+        return TokenRows(input_ids, np.zeros_like(input_ids), lengths, word_ids)
+
+
+def _numbers(encoding: Encoding) -> list[int]:
+    return [-1 if number is None else number for number in encoding.word_ids]
 
 
 def _flat(rows: Iterable[list[int]], total: int) -> IntArray:
