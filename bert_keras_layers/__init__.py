@@ -4,6 +4,8 @@ from bert_keras_layers.encoders.bert_encoder import BertEncoder
 from bert_keras_layers.encoders.hub_encoder import HubEncoder
 from bert_keras_layers.encoders.transformers_encoder import TransformersEncoder
 from bert_keras_layers.heads.dense_head import DenseHead
+from bert_keras_layers.heads.layerwise_head import LayerwiseHead
+from bert_keras_layers.heads.recurrent_head import RecurrentHead
 from bert_keras_layers.layers.attention_pooling import AttentionPooling
 from bert_keras_layers.layers.global_pooling import GlobalPooling
 from bert_keras_layers.layers.layer_attention import LayerAttention
@@ -27,6 +29,8 @@ __all__ = [
     "LayerConcat",
     "LayerMix",
     "LayerStack",
+    "LayerwiseHead",
+    "RecurrentHead",
     "TextClassifier",
     "TransformersEncoder",
     "__version__",
