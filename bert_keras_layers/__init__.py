@@ -13,7 +13,9 @@ from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.layers.layer_concat import LayerConcat
 from bert_keras_layers.layers.layer_mix import LayerMix
 from bert_keras_layers.layers.layer_stack import LayerStack
+from bert_keras_layers.models.feature_extractor import FeatureExtractor
 from bert_keras_layers.models.text_classifier import TextClassifier
+from bert_keras_layers.models.text_regressor import TextRegressor
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.export import export_saved_model
 from bert_keras_layers.version import __version__
@@ -23,6 +25,7 @@ __all__ = [
     "BertEncoder",
     "BertPreprocessor",
     "DenseHead",
+    "FeatureExtractor",
     "GlobalPooling",
     "HubEncoder",
     "LayerAttention",
@@ -32,6 +35,7 @@ __all__ = [
     "LayerwiseHead",
     "RecurrentHead",
     "TextClassifier",
+    "TextRegressor",
     "TransformersEncoder",
     "__version__",
     "choose_layers",
