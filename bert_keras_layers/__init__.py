@@ -4,6 +4,8 @@ from bert_keras_layers.encoders.bert_encoder import BertEncoder
 from bert_keras_layers.encoders.hub_encoder import HubEncoder
 from bert_keras_layers.encoders.transformers_encoder import TransformersEncoder
 from bert_keras_layers.heads.dense_head import DenseHead
+from bert_keras_layers.heads.layerwise_head import LayerwiseHead
+from bert_keras_layers.heads.recurrent_head import RecurrentHead
 from bert_keras_layers.layers.attention_pooling import AttentionPooling
 from bert_keras_layers.layers.global_pooling import GlobalPooling
 from bert_keras_layers.layers.layer_attention import LayerAttention
@@ -12,7 +14,9 @@ from bert_keras_layers.layers.layer_concat import LayerConcat
 from bert_keras_layers.layers.layer_mix import LayerMix
 from bert_keras_layers.layers.layer_stack import LayerStack
 from bert_keras_layers.layers.word_pooling import WordPooling
+from bert_keras_layers.models.feature_extractor import FeatureExtractor
 from bert_keras_layers.models.text_classifier import TextClassifier
+from bert_keras_layers.models.text_regressor import TextRegressor
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.export import export_saved_model
 from bert_keras_layers.training.layer_rates import layer_rates
@@ -25,6 +29,7 @@ __all__ = [
     "BertEncoder",
     "BertPreprocessor",
     "DenseHead",
+    "FeatureExtractor",
     "GlobalPooling",
     "HubEncoder",
     "LayerAttention",
@@ -32,7 +37,10 @@ __all__ = [
     "LayerMix",
     "LayerStack",
     "LayerwiseAdamW",
+    "LayerwiseHead",
+    "RecurrentHead",
     "TextClassifier",
+    "TextRegressor",
     "TransformersEncoder",
     "WarmupLinearDecay",
     "WordPooling",

@@ -84,6 +84,8 @@ def check_shapes(layer, model, inputs, expected):
     declared = layer.compute_output_shape(
         keras.tree.map_structure(lambda x: x.shape, inputs)
     )
+    if isinstance(declared, dict):  # In the order of `keras.tree`.
+        declared = [declared[name] for name in sorted(declared)]
     declared = declared if isinstance(declared[0], tuple) else [declared]
     assert [tuple(shape) for shape in declared] == shapes
 

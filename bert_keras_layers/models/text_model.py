@@ -39,6 +39,13 @@ class TextModel(keras.Model):
         """
         return np.asarray(targets)
 
+    def encode_class_weight(self, weight: dict[Any, float]) -> dict[int, float]:
+        """Returns weights by class number, for weights by number or name."""
+        if not all(isinstance(name, str) for name in weight):
+            return weight
+        numbers = self.encode_targets(list(weight)).tolist()
+        return dict(zip(numbers, weight.values(), strict=True))
+
     def fit(
         self,
         x: Any = None,
@@ -93,9 +100,8 @@ class TextModel(keras.Model):
                 validation_data = self._batches(
                     held_out, targets, weight, batch_size=size
                 ).for_backend()
-        if class_weight and all(isinstance(name, str) for name in class_weight):
-            numbers = self.encode_targets(list(class_weight)).tolist()
-            class_weight = dict(zip(numbers, class_weight.values(), strict=True))
+        if class_weight:
+            class_weight = self.encode_class_weight(class_weight)
         return super().fit(
             x,
             y,
@@ -146,6 +152,9 @@ class TextModel(keras.Model):
         Texts are sorted by length first, so that little padding is computed, and
         go through a compiled step that is kept for the next call, which makes a
         short call several times faster. `**kwargs` are for other inputs only.
+
+        Where there is an output per token, texts give a list with one array
+        `(tokens, ...)` each, special tokens included and padding left out.
         """
         inputs = self._text_inputs(x)
         if inputs is None:
@@ -161,10 +170,18 @@ class TextModel(keras.Model):
         step = self._compiled_step()
         shows = int(bool(verbose) and len(batches) > 1)
         progress = keras.utils.Progbar(len(batches), verbose=shows)
-        predicted = np.zeros((len(rows), *self.output_shape[1:]), "float32")
+        shape = self.output_shape[1:]
+        per_token = None in shape
+        predicted: Any = (
+            [None] * len(rows)
+            if per_token
+            else np.zeros((len(rows), *shape), "float32")
+        )
         for index in range(len(batches)):
             (ids,) = batches[index]
-            predicted[batches.chosen(index)] = step(ids)
+            for text, output in zip(batches.chosen(index), step(ids), strict=True):
+                kept = output[: rows.lengths[text]] if per_token else output
+                predicted[text] = np.array(kept, "float32")  # No view of the batch.
             progress.update(index + 1)
         return predicted
 

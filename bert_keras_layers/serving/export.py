@@ -13,7 +13,8 @@ from typing import Any
 import keras
 
 from bert_keras_layers.files.published_folder import next_version, published_folder
-from bert_keras_layers.models.text_classifier import TextClassifier
+from bert_keras_layers.models.text_model import TextModel
+from bert_keras_layers.serving.signature import Signature, signature_of
 
 CHECK_TEXTS = (
     "I love Paris.",
@@ -26,22 +27,30 @@ CHECK_TEXTS = (
 """Texts on which an export is compared with the live model."""
 
 TOLERANCE = 1e-5
-"""Largest difference of a probability between the export and the live model."""
+"""Largest difference between the export and the live model, as a share of the largest
+number that this returns, or of 1 if that is larger."""
 
 
 def export_saved_model(
-    model: TextClassifier,
+    model: TextModel,
     folder: str | os.PathLike[str],
     check_texts: Sequence[str] = CHECK_TEXTS,
 ) -> pathlib.Path:
     """Writes a model as the next version of a SavedModel that takes text.
 
-    The signature `serving_default` takes strings `(batch,)`, UTF-8, and returns
+    The signature `serving_default` takes strings `(batch,)`, UTF-8, and returns, for
+    a `TextClassifier`,
 
     - `probabilities`, float32 `(batch, num_classes)`, in the order of the labels,
     - `label`, string `(batch,)`: the most probable class; its number where the
       model has no labels,
-    - `score`, float32 `(batch,)`: its probability, in `[0, 1]`.
+    - `score`, float32 `(batch,)`: its probability, in `[0, 1]`;
+    - with `multi_label`, instead of the last two, `labels` and `scores` `(batch,
+      num_classes)`: all of them, the most probable first;
+
+    for a `TextRegressor` `values`, float32 `(batch, num_outputs)`; for a
+    `FeatureExtractor` `features`, float32, of the shape of the model's output, and
+    where they are not pooled `mask`, int32 `(batch, tokens)`, zero at padding.
 
     The vocabulary and the labels are inside. TF Serving finds new versions by
     itself: point it at `folder`.
@@ -51,7 +60,7 @@ def export_saved_model(
         folder: Where the versions are: `folder/1`, `folder/2`, and so on.
         check_texts: Texts to run in a clean process, which imports neither Keras
             nor this package, before the version is moved into place; there the
-            probabilities must be those of `model` within 1e-5.
+            numbers must be those of `model` within 1e-5 of the largest, or of 1.
 
     Returns:
         The folder of the new version.
@@ -75,11 +84,7 @@ def export_saved_model(
     """
     folder = pathlib.Path(folder).expanduser()
     check_export_folder(folder)
-    if not isinstance(model, TextClassifier) or model.preprocessor is None:
-        raise ValueError(
-            "`model` must be a TextClassifier with a `preprocessor`. "
-            f"Received: {type(model).__name__}"
-        )
+    signature = signature_of(model)
     if isinstance(check_texts, str) or not check_texts:
         raise ValueError(
             "`check_texts` must be a list of at least one text. "
@@ -87,8 +92,8 @@ def export_saved_model(
         )
     version = next_version(folder)
     with published_folder(version) as draft:
-        _write(model, draft)
-        _check(model, draft, list(check_texts))
+        _write(model, signature, draft)
+        _check(model, signature, draft, list(check_texts))
     return version
 
 
@@ -119,21 +124,15 @@ def check_export_folder(folder: pathlib.Path) -> None:
         )
 
 
-def _write(model: Any, folder: pathlib.Path) -> None:
+def _write(model: Any, signature: Signature, folder: pathlib.Path) -> None:
     import tensorflow as tf
 
     preprocessor = model.preprocessor
-    labels = model.labels or [str(i) for i in range(model.num_classes)]
 
     def serve(texts: Any) -> dict[str, Any]:
         ids = preprocessor(texts)
-        probabilities = tf.cast(model(ids, training=False), tf.float32)
-        best = tf.argmax(probabilities, axis=-1)
-        return {
-            "probabilities": probabilities,
-            "label": tf.gather(tf.constant(labels), best),
-            "score": tf.reduce_max(probabilities, axis=-1),
-        }
+        outputs = tf.cast(model(ids, training=False), tf.float32)
+        return {signature.main: outputs, **signature.more(ids, outputs)}
 
     module = tf.Module()
     module.weights = [weight.value for weight in model.weights]
@@ -143,11 +142,17 @@ def _write(model: Any, folder: pathlib.Path) -> None:
     tf.saved_model.save(module, str(folder), signatures=signatures)
 
 
-def _check(model: TextClassifier, folder: pathlib.Path, texts: list[str]) -> None:
+def _check(
+    model: Any, signature: Signature, folder: pathlib.Path, texts: list[str]
+) -> None:
+    # Outside the graph: these ids come from the other tokeniser.
+    outputs = model(model.preprocessor(texts), training=False)
+    expected = keras.ops.convert_to_numpy(keras.ops.cast(outputs, "float32"))
     case = {
         "texts": texts,
-        "probabilities": model.predict(texts, verbose=0).tolist(),
-        "tolerance": TOLERANCE,
+        "output": signature.main,
+        "expected": expected.tolist(),
+        "tolerance": TOLERANCE * max(1.0, float(abs(expected).max())),
     }
     script = pathlib.Path(__file__).with_name("saved_model_check.py")
     with tempfile.TemporaryDirectory() as scratch:

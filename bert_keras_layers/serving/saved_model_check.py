@@ -24,26 +24,28 @@ def load_text_ops() -> None:
 
 
 def largest_difference(
-    saved_model: str, texts: list[str], expected: list[list[float]]
+    saved_model: str, texts: list[str], output: str, expected: list[list[float]]
 ) -> float:
-    """Returns how far the served probabilities are from the expected ones."""
+    """Returns how far the numbers of a served output are from the expected ones."""
     import numpy as np
     import tensorflow as tf
 
     served = tf.saved_model.load(saved_model)  # Keep: it owns the variables.
     outputs = served.signatures["serving_default"](tf.constant(texts))
-    return float(np.max(np.abs(outputs["probabilities"].numpy() - expected)))
+    return float(np.max(np.abs(outputs[output].numpy() - expected)))
 
 
 def main(saved_model: str, expected_file: str) -> None:
     """Compares, and exits with a sentence if there is a difference."""
     case = json.loads(pathlib.Path(expected_file).read_text(encoding="utf-8"))
     load_text_ops()
-    difference = largest_difference(saved_model, case["texts"], case["probabilities"])
+    difference = largest_difference(
+        saved_model, case["texts"], case["output"], case["expected"]
+    )
     # Written so that a NaN fails too.
     if not difference <= case["tolerance"]:
         sys.exit(
-            "The reloaded probabilities must be those of the live model within "
+            f"The reloaded {case['output']} must be those of the live model within "
             f"{case['tolerance']}. Received: a difference of {difference}"
         )
 

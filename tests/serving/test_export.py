@@ -117,10 +117,10 @@ def test_versions_count_up_and_older_ones_stay(model, tmp_path):
 def test_an_export_that_differs_is_not_published(model, tmp_path, monkeypatch):
     write = export._write
 
-    def write_another(model, folder):
+    def write_another(model, signature, folder):
         weights = model.get_weights()
         model.set_weights([weight + 0.1 for weight in weights])
-        write(model, folder)
+        write(model, signature, folder)
         model.set_weights(weights)
 
     monkeypatch.setattr(export, "_write", write_another)
@@ -132,8 +132,8 @@ def test_an_export_that_differs_is_not_published(model, tmp_path, monkeypatch):
 def test_an_export_that_does_not_load_is_not_published(model, tmp_path, monkeypatch):
     write = export._write
 
-    def write_half(model, folder):
-        write(model, folder)
+    def write_half(model, signature, folder):
+        write(model, signature, folder)
         shutil.rmtree(folder / "variables")
 
     monkeypatch.setattr(export, "_write", write_half)
@@ -143,7 +143,7 @@ def test_an_export_that_does_not_load_is_not_published(model, tmp_path, monkeypa
 
 
 def test_what_cannot_be_exported_is_named(small_encoder, model, tmp_path):
-    with pytest.raises(ValueError, match="TextClassifier with a `preprocessor`"):
+    with pytest.raises(ValueError, match=r"text model \(TextCl.* with a `prep"):
         export_saved_model(TextClassifier(small_encoder(), 2), tmp_path)
     with pytest.raises(ValueError, match="at least one text"):
         export_saved_model(model, tmp_path, check_texts=[])
