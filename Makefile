@@ -44,6 +44,9 @@ demo: .venv/.demo
 
 test: test-jax test-tensorflow
 
+# Two processes: tests mostly trace graphs, which takes one core.
+PYTEST := -m pytest --numprocesses=2
+
 # Without TensorFlow installed; doctests of modules that need it are left out.
 WITHOUT_TENSORFLOW := -m "not tensorflow" --doctest-ignore-import-errors \
 	--ignore=bert_keras_layers/serving \
@@ -51,14 +54,14 @@ WITHOUT_TENSORFLOW := -m "not tensorflow" --doctest-ignore-import-errors \
 	--ignore=bert_keras_layers/encoders/transformers_encoder.py
 
 test-jax: .venv-jax/.test
-	KERAS_BACKEND=jax .venv-jax/bin/python -m pytest $(WITHOUT_TENSORFLOW)
+	KERAS_BACKEND=jax .venv-jax/bin/python $(PYTEST) $(WITHOUT_TENSORFLOW)
 
 # Not part of `make test`: torch alone is larger than all the rest.
 test-torch: .venv-torch/.test
-	KERAS_BACKEND=torch .venv-torch/bin/python -m pytest $(WITHOUT_TENSORFLOW)
+	KERAS_BACKEND=torch .venv-torch/bin/python $(PYTEST) $(WITHOUT_TENSORFLOW)
 
 test-tensorflow: .venv/.dev
-	KERAS_BACKEND=tensorflow .venv/bin/python -m pytest
+	KERAS_BACKEND=tensorflow .venv/bin/python $(PYTEST)
 
 lint: .venv/.dev
 	.venv/bin/ruff check .
