@@ -17,10 +17,10 @@ TEXTS = ["I love Paris", "a", "a b c a b", "", "love"]
 
 @pytest.fixture
 def extractor(small_encoder):
-    """A function that makes an extractor on twelve small blocks."""
-    encoder = small_encoder(num_layers=12)
+    """A function that makes an extractor on small blocks."""
 
-    def make(**options):
+    def make(num_layers=3, **options):
+        encoder = small_encoder(num_layers=num_layers)
         return FeatureExtractor(encoder, BertPreprocessor(WORDS), **options)
 
     return make
@@ -35,14 +35,14 @@ def states_of(model, texts):
 
 
 def test_pooled_vectors_come_in_the_order_given(extractor):
-    model = extractor(layers=[2, 5])
+    model = extractor(layers=[0, 2])
     received = model.predict(TEXTS, batch_size=2, verbose=0)
     expected = [
-        np.concatenate([text[2].mean(0), text[5].mean(0)])
+        np.concatenate([text[0].mean(0), text[2].mean(0)])
         for text in states_of(model, TEXTS)
     ]
     np.testing.assert_allclose(received, expected, atol=1e-5)
-    assert model.encoder.num_layers == 5
+    assert model.encoder.num_layers == 2
     assert model.predict([], verbose=0).shape == (0, 16)
 
 
@@ -52,7 +52,7 @@ def test_states_come_without_padding(extractor):
     assert isinstance(received, list)
     for one, text in zip(received, states_of(model, TEXTS), strict=True):
         assert one.dtype == "float32"
-        expected = np.concatenate([text[11], text[12]], -1)
+        expected = np.concatenate([text[2], text[3]], -1)
         np.testing.assert_allclose(one, expected, atol=1e-5)
     assert model.predict([], verbose=0) == []
 
@@ -64,7 +64,7 @@ def test_on_ids_states_are_padded_as_the_ids_are(extractor):
 
 
 def test_all_thirteen_states_of_a_text(extractor):
-    model = extractor(layers=LayerStack(None), pooling=None)
+    model = extractor(12, layers=LayerStack(None), pooling=None)
     (states,) = model.predict(["I love Paris"], verbose=0)
     assert states.shape == (5, 13, 8)  # [CLS] i love paris [SEP]
     (expected,) = states_of(model, ["I love Paris"])
@@ -72,17 +72,18 @@ def test_all_thirteen_states_of_a_text(extractor):
 
 
 def test_first_tokens_of_some_layers_stand_in_a_stack(extractor):
-    model = extractor(layers=LayerStack([0, 3, 7, -1]), pooling="cls")
+    model = extractor(12, layers=LayerStack([0, 3, 7, -1]), pooling="cls")
     received = model.predict(TEXTS, verbose=0)
     expected = [text[[0, 3, 7, 12], 0] for text in states_of(model, TEXTS)]
     np.testing.assert_allclose(received, expected, atol=1e-5)
 
 
 def test_layers_pooled_one_by_one_are_layers_pooled_side_by_side(extractor):
-    layers = [0, 3, 6, 11]
-    stacked = extractor(layers=LayerStack(layers)).predict(TEXTS, verbose=0)
-    joined = extractor(layers=layers).predict(TEXTS, verbose=0)
-    np.testing.assert_allclose(stacked.reshape(5, 32), joined, atol=1e-6)
+    keras.utils.set_random_seed(1)
+    stacked = extractor(layers=LayerStack([0, 2, 1])).predict(TEXTS, verbose=0)
+    keras.utils.set_random_seed(1)
+    joined = extractor(layers=[0, 2, 1]).predict(TEXTS, verbose=0)
+    np.testing.assert_allclose(stacked.reshape(5, 24), joined, atol=1e-6)
 
 
 def test_negative_layers_of_a_layer_keep_their_meaning_when_blocks_are_dropped(
@@ -90,9 +91,9 @@ def test_negative_layers_of_a_layer_keep_their_meaning_when_blocks_are_dropped(
 ):
     mix = LayerMix([1, -2], "mean")
     model = extractor(layers=mix)
-    assert model.encoder.num_layers == 11
-    assert (model.joiner, mix.layers) == (mix, [1, 11])
-    expected = [(text[1] + text[11]).mean(0) / 2 for text in states_of(model, TEXTS)]
+    assert model.encoder.num_layers == 2
+    assert (model.joiner, mix.layers) == (mix, [1, 2])
+    expected = [(text[1] + text[2]).mean(0) / 2 for text in states_of(model, TEXTS)]
     np.testing.assert_allclose(model.predict(TEXTS, verbose=0), expected, atol=1e-5)
 
 
