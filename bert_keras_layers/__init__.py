@@ -19,6 +19,7 @@ from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.models.text_regressor import TextRegressor
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.export import export_saved_model
+from bert_keras_layers.training.gradual_unfreezing import GradualUnfreezing
 from bert_keras_layers.training.layer_rates import layer_rates
 from bert_keras_layers.training.layerwise_adamw import LayerwiseAdamW
 from bert_keras_layers.training.warmup_linear_decay import WarmupLinearDecay
@@ -31,6 +32,7 @@ __all__ = [
     "DenseHead",
     "FeatureExtractor",
     "GlobalPooling",
+    "GradualUnfreezing",
     "HubEncoder",
     "LayerAttention",
     "LayerConcat",

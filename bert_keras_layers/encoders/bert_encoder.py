@@ -10,6 +10,7 @@ from keras import ops
 from bert_keras_layers.encoders.bert_architecture import BertArchitecture
 from bert_keras_layers.encoders.bert_embeddings import BertEmbeddings
 from bert_keras_layers.encoders.bert_loading import BertLoading
+from bert_keras_layers.encoders.bert_lora import BertLora
 from bert_keras_layers.encoders.encoder import Encoder
 from bert_keras_layers.encoders.encoder_sizes import EncoderSizes
 from bert_keras_layers.encoders.intermediates import (
@@ -22,7 +23,7 @@ from bert_keras_layers.types import Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
-class BertEncoder(BertLoading, Encoder):
+class BertEncoder(BertLoading, BertLora, Encoder):
     """BERT as a Keras layer that returns the hidden state of every layer.
 
     Written in `keras.ops`: runs on the TensorFlow, JAX and torch backends. While
@@ -199,5 +200,7 @@ class BertEncoder(BertLoading, Encoder):
         }
 
     def _shortened(self, num_layers: int) -> Self:
-        changes = {"num_layers": num_layers, "pooler": False, "frozen": []}
-        return type(self).from_config({**self.get_config(), **changes})
+        changes = {"num_layers": num_layers, "pooler": False}
+        # The parts that it will be given have these.
+        config = {**self.get_config(), "frozen": [], "lora": None}
+        return type(self).from_config({**config, **changes})

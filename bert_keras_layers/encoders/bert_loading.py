@@ -137,9 +137,15 @@ class BertLoading:
 
         Raises:
             FileExistsError: If there is such a folder already.
+            ValueError: If there are LoRA factors, which must be merged before.
         """
         encoder: Any = self
         encoder.build()
+        if any(block.lora is not None for block in encoder.blocks):
+            raise ValueError(
+                "A Hugging Face folder has no place for LoRA factors: call "
+                "`merge_lora()` before. Received: an encoder with LoRA"
+            )
         with published_folder(pathlib.Path(folder)) as draft:
             architecture = asdict(encoder.architecture)
             write_hugging_face(draft, architecture, stored_weights(encoder))

@@ -7,6 +7,8 @@ import keras
 from keras import ops
 
 from bert_keras_layers.encoders.bert_architecture import ACTIVATIONS, BertArchitecture
+from bert_keras_layers.encoders.lora_dense import LoraDense
+from bert_keras_layers.encoders.lora_settings import LoraSettings
 from bert_keras_layers.encoders.token_layout import PaddedLayout
 from bert_keras_layers.types import Shape, Tensor
 
@@ -39,6 +41,7 @@ class TransformerBlock(keras.layers.Layer):
         super().__init__(**kwargs)
         self.architecture = architecture
         self.intermediates = intermediates
+        self.lora: LoraSettings | None = None
         self.activation = ACTIVATIONS[architecture.activation]
         width, dropout = architecture.hidden_size, architecture.dropout
 
@@ -79,6 +82,38 @@ class TransformerBlock(keras.layers.Layer):
         inside |= self._asked(ffn_activation=activated, pre_norm=summed)
         return self.output_norm(summed), inside
 
+    def enable_lora(self, settings: LoraSettings) -> None:
+        """Adds factors to projections and freezes all other weights."""
+        for name in settings.projections:
+            getattr(self, name).enable_lora(settings.rank, lora_alpha=settings.alpha)
+        self.lora = settings
+        self._freeze_all_but_factors()
+
+    def merge_lora(self) -> None:
+        """Adds the factors to the weights and removes them."""
+        for name in self.lora.projections if self.lora else ():
+            getattr(self, name).merge_lora()
+        self.lora = None
+        # Twice: TensorFlow skips an attribute that has the value already.
+        self.trainable = False
+        self.trainable = True
+
+    @property
+    def trainable(self) -> bool:
+        """Whether the weights, with LoRA the factors, are trained."""
+        return keras.layers.Layer.trainable.fget(self)
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        keras.layers.Layer.trainable.fset(self, value)
+        if self.lora is not None:
+            self._freeze_all_but_factors()
+
+    def _freeze_all_but_factors(self) -> None:
+        for weight in self.weights:
+            factor = weight.name.startswith("lora_kernel")
+            weight.trainable = self.trainable and factor
+
     def _attend(
         self, flat: Tensor, layout: PaddedLayout, training: bool | None
     ) -> tuple[Tensor, dict[str, Tensor]]:
@@ -99,8 +134,8 @@ class TransformerBlock(keras.layers.Layer):
     def _asked(self, **tensors: Tensor) -> dict[str, Tensor]:
         return {name: x for name, x in tensors.items() if name in self.intermediates}
 
-    def _dense(self, units: int, name: str) -> keras.layers.Dense:
-        return keras.layers.Dense(
+    def _dense(self, units: int, name: str) -> LoraDense:
+        return LoraDense(
             units,
             kernel_initializer=keras.initializers.TruncatedNormal(stddev=0.02),
             dtype=self.dtype_policy,

@@ -1,7 +1,7 @@
 """Wrapped encoders: a TensorFlow model of another library as an encoder."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import keras
 from keras import ops
@@ -68,6 +68,17 @@ class WrappedEncoder(Encoder):
         if self.has_pooler:
             pooled = ops.cast(pooled, self.compute_dtype)
         return states, pooled, {}
+
+    def enable_lora(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuses: the foreign model computes, and knows nothing of factors.
+
+        Raises:
+            NotImplementedError: Always; says what to do.
+        """
+        raise NotImplementedError(
+            "LoRA needs a BertEncoder: `encoder.to_native().enable_lora(...)`. "
+            f"Received: a {type(self).__name__}"
+        )
 
     def _part(self, variables: Variables, name: str) -> AliasedWeights:
         return AliasedWeights(

@@ -36,13 +36,16 @@ class Numpy:
         self.value = self.value - decay - rate * m / root
 
 
+SHAPES = {"kernel": (3, 2), "bias": (2, 1), "gamma": (2,)}
+
+
 def weights():
-    """A kernel and a bias in each of two parts, and one weight of neither."""
+    """A kernel, a bias by heads and a gain in each of three parts."""
     rng = np.random.default_rng(0)
     made = []
     for part in ("low", "high", "head"):
         with keras.name_scope(part):
-            for name, shape in {"kernel": (3, 2), "bias": (2,)}.items():
+            for name, shape in SHAPES.items():
                 value = rng.normal(size=shape).astype("float32")
                 made.append(keras.Variable(value, name=name))
     return made
@@ -51,11 +54,11 @@ def weights():
 @pytest.mark.parametrize("schedule", [False, True])
 def test_steps_are_what_numpy_computes(schedule):
     rates = {"low": 0.1, "high": 0.5, "high/bias": 2.0}
-    factors = [0.1, 0.1, 0.5, 2.0, 1.0, 1.0]
+    factors = [0.1, 0.1, 0.1, 0.5, 2.0, 0.5, 1.0, 1.0, 1.0]
     rate = WarmupLinearDecay(0.3, 10, 2) if schedule else 0.3
     variables = weights()
     expected = [
-        Numpy(value, factor, decayed=value.ndim == 2)
+        Numpy(value, factor, decayed=value.shape == (3, 2))
         for value, factor in zip(arrays(variables), factors, strict=True)
     ]
     optimizer = LayerwiseAdamW(rate, rates, weight_decay=DECAY)
@@ -79,7 +82,7 @@ def test_steps_are_what_numpy_computes(schedule):
 def test_without_rates_it_is_adamw_with_its_exclusions():
     ours, theirs = weights(), weights()
     adamw = keras.optimizers.AdamW(0.1, weight_decay=0.2)
-    adamw.exclude_from_weight_decay(var_names=["bias"])
+    adamw.exclude_from_weight_decay(var_names=["bias", "gamma"])
     for optimizer, variables in [
         (LayerwiseAdamW(0.1, weight_decay=0.2), ours),
         (adamw, theirs),
@@ -101,7 +104,7 @@ def test_more_can_be_excluded_from_weight_decay():
         bool((one == other).all())
         for one, other in zip(arrays(variables), before, strict=True)
     ]
-    assert same == [True, True, False, True, False, True]
+    assert same == [True] * 3 + [False, True, True] * 2
 
 
 @every_encoder
