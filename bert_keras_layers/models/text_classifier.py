@@ -1,8 +1,7 @@
 """TextClassifier: text or token ids -> probabilities of classes."""
 
 from collections.abc import Sequence
-from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import keras
 import numpy as np
@@ -14,12 +13,15 @@ from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.layers.layer_concat import LayerConcat
 from bert_keras_layers.models.class_names import class_names
 from bert_keras_layers.models.fitted_preprocessor import fitted_preprocessor
-from bert_keras_layers.models.text_model import TextModel
+from bert_keras_layers.models.labelled_model import (
+    LabelledModel,
+    check_num_classes,
+)
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
-class TextClassifier(TextModel):
+class TextClassifier(LabelledModel):
     """Classifies texts: encoder, concatenated layers, pooling, dense head.
 
     A functional `keras.Model` on token ids whose `fit`, `evaluate` and `predict`
@@ -76,11 +78,7 @@ class TextClassifier(TextModel):
         labels: Sequence[str] | None = None,
         **kwargs: Any,
     ) -> None:
-        if not isinstance(num_classes, Integral) or num_classes < 2:
-            raise ValueError(
-                "`num_classes` must be an integer, at least 2. "
-                f"Received: num_classes={num_classes}"
-            )
+        check_num_classes(num_classes)
         if preprocessor is not None:
             preprocessor = fitted_preprocessor(preprocessor, encoder)
         chosen = choose_layers(layers, encoder.num_layers + 1)
@@ -98,22 +96,17 @@ class TextClassifier(TextModel):
         inputs = encoder.inputs()
         outputs = head(pool(concat(encoder(inputs)["hidden_states"])))
         super().__init__(inputs=inputs, outputs=outputs, **kwargs)
-        self.encoder: Encoder = encoder
-        self.preprocessor = preprocessor
-        self.head: DenseHead = head
-        self.labels: list[str] | None = None
-        self._arguments: dict[str, Any] = {
-            "layers": chosen,
-            "pooling": pooling,
-            "hidden_units": list(hidden_units),
-            "dropout": dropout,
-        }
-        if labels is not None:
-            self._set_labels(labels)
-        self.compile(
-            keras.optimizers.AdamW(5e-5 if encoder.trainable else 1e-3),
-            loss="sparse_categorical_crossentropy",
-            metrics=["accuracy"],
+        self._assemble(
+            encoder,
+            preprocessor,
+            head,
+            labels,
+            {
+                "layers": chosen,
+                "pooling": pooling,
+                "hidden_units": list(hidden_units),
+                "dropout": dropout,
+            },
         )
 
     def encode_targets(self, targets: Any, learn: bool = False) -> np.ndarray:
@@ -140,68 +133,4 @@ class TextClassifier(TextModel):
         one_hot = classes.shape[1:] == (self.num_classes,)
         if one_hot and classes.dtype.kind in "iufb":
             return classes
-        if classes.ndim != 1 or classes.dtype.kind not in "iub":
-            raise ValueError(
-                "`y` must be one class number or name per text. Received: "
-                f"an array of shape {classes.shape} and dtype {classes.dtype}"
-            )
-        wrong = classes[(classes < 0) | (classes >= self.num_classes)]
-        if wrong.size:
-            raise ValueError(
-                f"Class numbers must be 0 to {self.num_classes - 1}. "
-                f"Received: {wrong[0]}"
-            )
-        return classes.astype("int32")
-
-    @property
-    def num_classes(self) -> int:
-        """Number of classes."""
-        return self.head.units
-
-    def get_config(self) -> dict[str, Any]:
-        serialize = keras.saving.serialize_keras_object
-        return {
-            "name": self.name,
-            "trainable": self.trainable,
-            "encoder": serialize(self.encoder),
-            "num_classes": self.num_classes,
-            "preprocessor": serialize(self.preprocessor),
-            "labels": self.labels and list(self.labels),
-            **self._arguments,
-        }
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Self:
-        config = dict(config)
-        for part in ("encoder", "preprocessor"):
-            config[part] = keras.saving.deserialize_keras_object(
-                config[part], custom_objects=custom_objects
-            )
-        return cls(**config)
-
-    def _numbers_of(self, names: Sequence[str], learn: bool) -> np.ndarray:
-        if self.labels is None and learn:
-            self._set_labels(sorted(set(names)))
-        if self.labels is None:
-            raise ValueError(
-                "Class names need a model with `labels`: give them to the constructor, "
-                f"or train on names first. Received: {sorted(set(names))}"
-            )
-        numbers = {label: number for number, label in enumerate(self.labels)}
-        unknown = sorted(set(names) - set(numbers))
-        if unknown:
-            raise ValueError(
-                f"Class names must be among {list(self.labels)}. Received: {unknown}"
-            )
-        return np.array([numbers[name] for name in names], "int32")
-
-    def _set_labels(self, labels: Sequence[str]) -> None:
-        strings = not isinstance(labels, str) and all(
-            isinstance(label, str) for label in labels
-        )
-        if not strings or not len(set(labels)) == len(labels) == self.num_classes:
-            raise ValueError(
-                f"`labels` must be {self.num_classes} different class names, one per "
-                f"class. Received: {labels!r}"
-            )
-        self.labels = list(labels)
+        return self._checked_numbers(classes)

@@ -22,13 +22,15 @@ class TextModel(keras.Model):
     `preprocessor`, and each batch is padded to its own longest text.
 
     A subclass sets `encoder` and `preprocessor`, and overrides `encode_targets` to
-    check targets or to turn names into numbers.
+    check targets or to turn names into numbers. What starts with an underscore and
+    is not about texts alone, one on words overrides too.
     """
 
     encoder: Encoder
     preprocessor: BertPreprocessor | None
     _step: Callable[[Mapping[str, np.ndarray]], Any] | None = None
     _step_belongs_to: Any = None
+    _kind_of_batches: type[TextBatches] = TextBatches
 
     def encode_targets(self, targets: Any, learn: bool = False) -> np.ndarray:
         """Returns the targets of texts as an array of what the loss takes.
@@ -93,9 +95,6 @@ class TextModel(keras.Model):
                 validation_data = self._batches(
                     held_out, targets, weight, batch_size=size
                 ).for_backend()
-        if class_weight and all(isinstance(name, str) for name in class_weight):
-            numbers = self.encode_targets(list(class_weight)).tolist()
-            class_weight = dict(zip(numbers, class_weight.values(), strict=True))
         return super().fit(
             x,
             y,
@@ -106,7 +105,7 @@ class TextModel(keras.Model):
             validation_split=validation_split,
             validation_data=validation_data,
             shuffle=shuffle and inputs is None,
-            class_weight=class_weight,
+            class_weight=self._weight_by_number(class_weight),
             sample_weight=sample_weight,
             **kwargs,
         )
@@ -155,16 +154,17 @@ class TextModel(keras.Model):
                 "`predict` on texts takes `batch_size` and `verbose`. "
                 f"Received also: {sorted(kwargs)}"
             )
-        preprocessor = self._require_preprocessor()
-        rows = preprocessor.encode(*inputs)
-        batches = self._batched(preprocessor, rows, (), batch_size, "longest_first")
+        rows = self._encode(inputs)
+        batches = self._batched(rows, (), batch_size, "longest_first")
         step = self._compiled_step()
         shows = int(bool(verbose) and len(batches) > 1)
         progress = keras.utils.Progbar(len(batches), verbose=shows)
-        predicted = np.zeros((len(rows), *self.output_shape[1:]), "float32")
+        predicted = np.zeros(self._shape_of_predictions(inputs, rows), "float32")
+        width = predicted.shape[1]
         for index in range(len(batches)):
             (ids,) = batches[index]
-            predicted[batches.chosen(index)] = step(ids)
+            outputs = step(ids)[:, :width]
+            predicted[batches.chosen(index), : outputs.shape[1]] = outputs
             progress.update(index + 1)
         return predicted
 
@@ -172,6 +172,23 @@ class TextModel(keras.Model):
         if isinstance(x, Mapping):  # A graph would not look at the ids.
             self.encoder.check_inputs(x)
         return text_inputs(x)
+
+    def _encode(self, inputs: TextInputs) -> TokenRows:
+        return self._require_preprocessor().encode(*inputs)
+
+    def _targets(self, inputs: TextInputs, targets: Any, learn: bool) -> np.ndarray:
+        return self.encode_targets(targets, learn)
+
+    def _shape_of_predictions(
+        self, inputs: TextInputs, rows: TokenRows
+    ) -> tuple[int, ...]:
+        return (len(rows), *self.output_shape[1:])
+
+    def _weight_by_number(self, weight: dict[Any, float] | None) -> Any:
+        if not weight or not all(isinstance(name, str) for name in weight):
+            return weight
+        numbers = self.encode_targets(list(weight)).tolist()
+        return dict(zip(numbers, weight.values(), strict=True))
 
     def _compiled_step(self) -> Callable[[Mapping[str, np.ndarray]], Any]:
         # Keras drops its own function when the model is compiled or quantized anew.
@@ -200,11 +217,10 @@ class TextModel(keras.Model):
         order: str = "longest_first",
         learn: bool = False,
     ) -> TextBatches:
-        preprocessor = self._require_preprocessor()
-        rows = preprocessor.encode(*inputs)
+        rows = self._encode(inputs)
         if not len(rows):
             raise ValueError("There must be at least one text. Received: none")
-        arrays = [self.encode_targets(targets, learn)]
+        arrays = [self._targets(inputs, targets, learn)]
         if sample_weight is not None:
             arrays.append(np.asarray(sample_weight, "float32"))
         for name, array in zip(("y", "sample_weight"), arrays, strict=False):
@@ -213,11 +229,10 @@ class TextModel(keras.Model):
                     f"`{name}` must have one entry per text. "
                     f"Received: {len(array)} entries for {len(rows)} texts"
                 )
-        return self._batched(preprocessor, rows, arrays, batch_size, order)
+        return self._batched(rows, arrays, batch_size, order)
 
     def _batched(
         self,
-        preprocessor: BertPreprocessor,
         rows: TokenRows,
         arrays: Sequence[np.ndarray],
         batch_size: int | None,
@@ -226,4 +241,6 @@ class TextModel(keras.Model):
         size = 32 if batch_size is None else batch_size
         # XLA compiles anew for every length: keep to a few.
         multiple = 32 if self.jit_compile else 1
-        return TextBatches(preprocessor, rows, arrays, size, order, multiple)
+        return self._kind_of_batches(
+            self._require_preprocessor(), rows, arrays, size, order, multiple
+        )
