@@ -13,10 +13,7 @@ from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.layers.layer_concat import LayerConcat
 from bert_keras_layers.models.class_names import class_names
 from bert_keras_layers.models.fitted_preprocessor import fitted_preprocessor
-from bert_keras_layers.models.labelled_model import (
-    LabelledModel,
-    check_num_classes,
-)
+from bert_keras_layers.models.labelled_model import LabelledModel, check_num_classes
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 
 

@@ -48,7 +48,9 @@ def sentence_inputs(x: Any) -> TextInputs | None:
     x = _values(x)
     if hasattr(x, "to_list") and hasattr(x, "row_splits"):  # A ragged tensor.
         x = x.to_list()
-    if are_split(x):
+    # Datasets have elements too, which are batches.
+    is_sequence = isinstance(x, list | tuple) or hasattr(x, "tolist")
+    if is_sequence and are_split(x):
         return TextInputs(x)
     return None if isinstance(x, tuple) else text_inputs(x)
 

@@ -22,8 +22,7 @@ class TextModel(keras.Model):
     `preprocessor`, and each batch is padded to its own longest text.
 
     A subclass sets `encoder` and `preprocessor`, and overrides `encode_targets` to
-    check targets or to turn names into numbers. What starts with an underscore and
-    is not about texts alone, one on words overrides too.
+    check targets or to turn names into numbers.
     """
 
     encoder: Encoder
@@ -163,7 +162,7 @@ class TextModel(keras.Model):
         width = predicted.shape[1]
         for index in range(len(batches)):
             (ids,) = batches[index]
-            outputs = step(ids)[:, :width]
+            outputs = self._without_padding(step(ids), ids)[:, :width]
             predicted[batches.chosen(index), : outputs.shape[1]] = outputs
             progress.update(index + 1)
         return predicted
@@ -183,6 +182,11 @@ class TextModel(keras.Model):
         self, inputs: TextInputs, rows: TokenRows
     ) -> tuple[int, ...]:
         return (len(rows), *self.output_shape[1:])
+
+    def _without_padding(
+        self, outputs: np.ndarray, ids: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        return outputs
 
     def _weight_by_number(self, weight: dict[Any, float] | None) -> Any:
         if not weight or not all(isinstance(name, str) for name in weight):

@@ -14,10 +14,7 @@ from bert_keras_layers.layers.word_pooling import WordPooling
 from bert_keras_layers.models.class_names import class_names
 from bert_keras_layers.models.entity_scores import entity_scores
 from bert_keras_layers.models.fitted_preprocessor import fitted_preprocessor
-from bert_keras_layers.models.labelled_model import (
-    LabelledModel,
-    check_num_classes,
-)
+from bert_keras_layers.models.labelled_model import LabelledModel, check_num_classes
 from bert_keras_layers.models.text_inputs import TextInputs, sentence_inputs
 from bert_keras_layers.models.word_batches import WordBatches
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
@@ -31,15 +28,13 @@ class TokenClassifier(LabelledModel):
 
     A functional `keras.Model` on token ids and word ids whose `fit`, `evaluate` and
     `predict` also take sentences as lists of words, with a list of tags for each.
-    Loss and accuracy count the words that have a token. Encoder and training are as
-    in `TextClassifier`.
+    Loss and accuracy count words that have a token. The rest is as in `TextClassifier`.
 
     Args:
         encoder: `BertEncoder.from_pretrained(...)`, or another one of the library.
         num_classes: Number of tags, at least 2.
         preprocessor: Turns words into ids; without one the model takes ids only.
-            If it has no `sequence_length`, sentences are cut at the encoder's
-            positions.
+            As in `TextClassifier`, sentences are cut at the encoder's positions.
         layers: Hidden states to concatenate, as in `LayerConcat`.
         word_pooling: A mode of `WordPooling`.
         hidden_units: Sizes of dense layers before the output.
@@ -49,8 +44,7 @@ class TokenClassifier(LabelledModel):
         **kwargs: Arguments of `keras.Model`, such as `name`.
 
     Call arguments:
-        inputs: Dict of ids as `preprocessor.words` returns it, `(batch, tokens)`
-            each.
+        inputs: Dict of ids as made by `preprocessor.words`, `(batch, tokens)` each.
 
     Output shape:
         `(batch, tokens, num_classes)`: a row for each word, as many as could be, in
@@ -159,8 +153,7 @@ class TokenClassifier(LabelledModel):
             verbose: As in `predict`.
 
         Returns:
-            As many tags per sentence as it has words; None for a word without a
-            token: cut off, or only spaces or control characters.
+            A tag per word; None where it has no token, such as when it was cut off.
         """
         if self.labels is None:
             raise ValueError(
@@ -187,7 +180,9 @@ class TokenClassifier(LabelledModel):
             scheme: `"IOB1"`, `"IOB2"` or `"IOBES"`, read strictly; None reads any of
                 them as the CoNLL scorer does.
         """
-        return entity_scores(tags, self.predict_tags(sentences), scheme)
+        return entity_scores(
+            _tags_by_sentence(tags), self.predict_tags(sentences), scheme
+        )
 
     def _text_inputs(self, x: Any) -> TextInputs | None:
         if isinstance(x, Mapping):
@@ -218,6 +213,13 @@ class TokenClassifier(LabelledModel):
             max(_words_per_sentence(inputs), default=0),
             self.num_classes,
         )
+
+    def _without_padding(
+        self, outputs: np.ndarray, ids: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        places = np.arange(outputs.shape[1])[:, np.newaxis]
+        is_word = (ids["word_ids"][:, np.newaxis] == places).any(-1)
+        return np.where(is_word[..., np.newaxis], outputs, 0)
 
     def _weight_by_number(self, weight: dict[Any, float] | None) -> None:
         if weight:

@@ -4,6 +4,7 @@ import pytest
 
 from bert_keras_layers import entity_scores
 
+STRAY = [["I-place", "I-place", "O", "B-name"], ["O", "O"]]  # Begins with an `I-`.
 RIGHT = [["B-place", "I-place", "O", "B-name"], ["O", "B-name"]]
 
 
@@ -25,7 +26,7 @@ RIGHT = [["B-place", "I-place", "O", "B-name"], ["O", "B-name"]]
             [["I-place", "I-place", "O", "B-name"], ["O", "O"]],
             (1, 1 / 3),
         ),
-        (None, RIGHT, [["I-place", "I-place", "O", "B-name"], ["O", "O"]], (1, 2 / 3)),
+        (None, RIGHT, STRAY, (1, 2 / 3)),
         # IOB1 begins with `I-`; `B-` only parts neighbours of one type.
         ("IOB1", [["I-a", "I-a", "B-a"]], [["I-a", "I-a", "B-a"]], (1, 1)),
         ("IOB1", [["I-a", "I-a", "B-a"]], [["I-a", "I-a", "I-a"]], (0, 0)),
