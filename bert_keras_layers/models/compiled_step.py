@@ -7,6 +7,20 @@ import keras
 import numpy as np
 
 
+def current_step(model: keras.Model) -> Callable[[Mapping[str, np.ndarray]], Any]:
+    """Returns the compiled step of a model, made once and kept with the model.
+
+    Keras drops its own function when the model is compiled or quantized anew; then
+    the step is made anew too.
+    """
+    model.make_predict_function()
+    kept: Any = getattr(model, "_kept_step", None)
+    if kept is None or kept[1] is not model.predict_function:
+        kept = model._kept_step = (compiled_step(model), model.predict_function)
+    step: Callable[[Mapping[str, np.ndarray]], Any] = kept[0]
+    return step
+
+
 def compiled_step(model: keras.Model) -> Callable[[Mapping[str, np.ndarray]], Any]:
     """Returns a function from arrays of ids to the arrays that the model returns.
 

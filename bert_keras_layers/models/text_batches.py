@@ -24,6 +24,9 @@ class TextBatches(keras.utils.PyDataset):
         multiple: Batches are padded to a multiple of this many tokens.
     """
 
+    # How many axes of the arrays differ in size between batches.
+    open_axes = 1
+
     def __init__(
         self,
         preprocessor: BertPreprocessor,
@@ -72,7 +75,7 @@ class TextBatches(keras.utils.PyDataset):
                 f"Received: validation_split={share} for {len(self._rows)} texts"
             )
         first, last = (
-            TextBatches(
+            type(self)(
                 self._preprocessor,
                 self._rows.take(rows),
                 [array[rows] for array in self._arrays],
@@ -101,13 +104,17 @@ class TextBatches(keras.utils.PyDataset):
                 name: tf.TensorSpec((None, None), rows.dtype)
                 for name, rows in ids.items()
             },
-            *(tf.TensorSpec((None, *array.shape[1:]), array.dtype) for array in arrays),
+            *(tf.TensorSpec(self._open_shape(array), array.dtype) for array in arrays),
         )
         dataset = tf.data.Dataset.from_generator(
             self._epoch, output_signature=signature
         )
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(len(self)))
         return dataset.prefetch(tf.data.AUTOTUNE)
+
+    def _open_shape(self, array: np.ndarray) -> tuple[int | None, ...]:
+        sizes = enumerate(array.shape)
+        return tuple(None if axis < self.open_axes else size for axis, size in sizes)
 
     def _epoch(self) -> Iterator[tuple[Any, ...]]:
         yield from (self[index] for index in range(len(self)))

@@ -1,7 +1,6 @@
 """TextClassifier: text or token ids -> probabilities of classes."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import keras
@@ -10,6 +9,7 @@ import numpy as np
 from bert_keras_layers.encoders.encoder import Encoder
 from bert_keras_layers.heads.dense_head import DenseHead
 from bert_keras_layers.layers.pooling_choice import Pooling
+from bert_keras_layers.models.class_labels import ClassLabels, check_num_classes
 from bert_keras_layers.models.class_names import class_names
 from bert_keras_layers.models.class_numbers import class_numbers
 from bert_keras_layers.models.feature_model import FeatureModel, Layers
@@ -18,7 +18,7 @@ from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
-class TextClassifier(FeatureModel):
+class TextClassifier(ClassLabels, FeatureModel):
     """Classifies texts: encoder, joined layers, pooling, dense head.
 
     A functional `keras.Model` on token ids whose `fit`, `evaluate` and `predict`
@@ -94,12 +94,7 @@ class TextClassifier(FeatureModel):
         multi_label: bool = False,
         **kwargs: Any,
     ) -> None:
-        least = 1 if multi_label else 2
-        if not isinstance(num_classes, Integral) or num_classes < least:
-            raise ValueError(
-                f"`num_classes` must be an integer, at least {least}. "
-                f"Received: num_classes={num_classes}"
-            )
+        check_num_classes(num_classes, least=1 if multi_label else 2)
         head = DenseHead(
             int(num_classes),
             activation="sigmoid" if multi_label else "softmax",
@@ -110,9 +105,7 @@ class TextClassifier(FeatureModel):
         )
         super().__init__(encoder, preprocessor, layers, pooling, head, **kwargs)
         self.multi_label: bool = bool(multi_label)
-        self.labels: list[str] | None = None
-        if labels is not None:
-            self._set_labels(labels)
+        self.set_labels(labels)
         if multi_label:
             f1 = keras.metrics.F1Score(average="micro", threshold=0.5, name="f1")
             self.compile_defaults("binary_crossentropy", ["binary_accuracy", f1])
@@ -140,11 +133,11 @@ class TextClassifier(FeatureModel):
             rows = np.zeros((len(sets), self.num_classes), "float32")
             flat = [name for names in sets for name in names]
             texts = np.repeat(np.arange(len(sets)), [len(names) for names in sets])
-            rows[texts, self._numbers_of(flat, learn)] = 1
+            rows[texts, self.numbers_of(flat, learn)] = 1
             return rows
         names = class_names(targets)
         if names is not None:
-            return self._numbers_of(names, learn)
+            return self.numbers_of(names, learn)
         return class_numbers(targets, self.num_classes)
 
     def encode_class_weight(self, weight: dict[Any, float]) -> dict[int, float]:
@@ -156,11 +149,6 @@ class TextClassifier(FeatureModel):
             )
         return super().encode_class_weight(weight)
 
-    @property
-    def num_classes(self) -> int:
-        """Number of classes."""
-        return self.head.units
-
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
@@ -170,30 +158,3 @@ class TextClassifier(FeatureModel):
             "labels": self.labels and list(self.labels),
             "multi_label": self.multi_label,
         }
-
-    def _numbers_of(self, names: Sequence[str], learn: bool) -> np.ndarray:
-        if self.labels is None and learn:
-            self._set_labels(sorted(set(names)))
-        if self.labels is None:
-            raise ValueError(
-                "Class names need a model with `labels`: give them to the constructor, "
-                f"or train on names first. Received: {sorted(set(names))}"
-            )
-        numbers = {label: number for number, label in enumerate(self.labels)}
-        unknown = sorted(set(names) - set(numbers))
-        if unknown:
-            raise ValueError(
-                f"Class names must be among {list(self.labels)}. Received: {unknown}"
-            )
-        return np.array([numbers[name] for name in names], "int32")
-
-    def _set_labels(self, labels: Sequence[str]) -> None:
-        strings = not isinstance(labels, str) and all(
-            isinstance(label, str) for label in labels
-        )
-        if not strings or not len(set(labels)) == len(labels) == self.num_classes:
-            raise ValueError(
-                f"`labels` must be {self.num_classes} different class names, one per "
-                f"class. Received: {labels!r}"
-            )
-        self.labels = list(labels)

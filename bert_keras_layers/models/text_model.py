@@ -1,13 +1,13 @@
 """Text model: a `keras.Model` on token ids whose methods also take text."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
 import numpy as np
 
 from bert_keras_layers.encoders.encoder import Encoder
-from bert_keras_layers.models.compiled_step import compiled_step
+from bert_keras_layers.models.compiled_step import current_step
 from bert_keras_layers.models.text_batches import TextBatches
 from bert_keras_layers.models.text_inputs import TextInputs, text_inputs
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
@@ -27,8 +27,7 @@ class TextModel(keras.Model):
 
     encoder: Encoder
     preprocessor: BertPreprocessor | None
-    _step: Callable[[Mapping[str, np.ndarray]], Any] | None = None
-    _step_belongs_to: Any = None
+    kind_of_batches: type[TextBatches] = TextBatches
 
     def encode_targets(self, targets: Any, learn: bool = False) -> np.ndarray:
         """Returns the targets of texts as an array of what the loss takes.
@@ -38,6 +37,11 @@ class TextModel(keras.Model):
             learn: Whether these are the ones to train on, not others.
         """
         return np.asarray(targets)
+
+    def compile_defaults(self, loss: str, metrics: Sequence[Any]) -> None:
+        """Compiles with AdamW at learning rate 5e-5, or 1e-3 on a frozen encoder."""
+        rate = 5e-5 if self.encoder.trainable else 1e-3
+        self.compile(keras.optimizers.AdamW(rate), loss=loss, metrics=[*metrics])
 
     def encode_class_weight(self, weight: dict[Any, float]) -> dict[int, float]:
         """Returns weights by class number, for weights by number or name."""
@@ -164,10 +168,9 @@ class TextModel(keras.Model):
                 "`predict` on texts takes `batch_size` and `verbose`. "
                 f"Received also: {sorted(kwargs)}"
             )
-        preprocessor = self._require_preprocessor()
-        rows = preprocessor.encode(*inputs)
-        batches = self._batched(preprocessor, rows, (), batch_size, "longest_first")
-        step = self._compiled_step()
+        rows = self._encode(inputs)
+        batches = self._batched(rows, (), batch_size, "longest_first")
+        step = current_step(self)
         shows = int(bool(verbose) and len(batches) > 1)
         progress = keras.utils.Progbar(len(batches), verbose=shows)
         shape = self.output_shape[1:]
@@ -180,7 +183,7 @@ class TextModel(keras.Model):
         for index in range(len(batches)):
             (ids,) = batches[index]
             for text, output in zip(batches.chosen(index), step(ids), strict=True):
-                kept = output[: rows.lengths[text]] if per_token else output
+                kept = self._unpadded(output, rows, text) if per_token else output
                 predicted[text] = np.array(kept, "float32")  # No view of the batch.
             progress.update(index + 1)
         return predicted
@@ -190,15 +193,15 @@ class TextModel(keras.Model):
             self.encoder.check_inputs(x)
         return text_inputs(x)
 
-    def _compiled_step(self) -> Callable[[Mapping[str, np.ndarray]], Any]:
-        # Keras drops its own function when the model is compiled or quantized anew.
-        self.make_predict_function()
-        if self._step is None or self._step_belongs_to is not self.predict_function:
-            self._step, self._step_belongs_to = (
-                compiled_step(self),
-                self.predict_function,
-            )
-        return self._step
+    def _encode(self, inputs: TextInputs) -> TokenRows:
+        return self._require_preprocessor().encode(*inputs)
+
+    def _targets(self, inputs: TextInputs, targets: Any, learn: bool) -> np.ndarray:
+        return self.encode_targets(targets, learn)
+
+    def _unpadded(self, output: np.ndarray, rows: TokenRows, text: int) -> np.ndarray:
+        """Returns what is to be kept of an output per token of one text."""
+        return output[: rows.lengths[text]]
 
     def _require_preprocessor(self) -> BertPreprocessor:
         if self.preprocessor is None:
@@ -217,11 +220,10 @@ class TextModel(keras.Model):
         order: str = "longest_first",
         learn: bool = False,
     ) -> TextBatches:
-        preprocessor = self._require_preprocessor()
-        rows = preprocessor.encode(*inputs)
+        rows = self._encode(inputs)
         if not len(rows):
             raise ValueError("There must be at least one text. Received: none")
-        arrays = [self.encode_targets(targets, learn)]
+        arrays = [self._targets(inputs, targets, learn)]
         if sample_weight is not None:
             arrays.append(np.asarray(sample_weight, "float32"))
         for name, array in zip(("y", "sample_weight"), arrays, strict=False):
@@ -230,11 +232,10 @@ class TextModel(keras.Model):
                     f"`{name}` must have one entry per text. "
                     f"Received: {len(array)} entries for {len(rows)} texts"
                 )
-        return self._batched(preprocessor, rows, arrays, batch_size, order)
+        return self._batched(rows, arrays, batch_size, order)
 
     def _batched(
         self,
-        preprocessor: BertPreprocessor,
         rows: TokenRows,
         arrays: Sequence[np.ndarray],
         batch_size: int | None,
@@ -243,4 +244,5 @@ class TextModel(keras.Model):
         size = 32 if batch_size is None else batch_size
         # XLA compiles anew for every length: keep to a few.
         multiple = 32 if self.jit_compile else 1
-        return TextBatches(preprocessor, rows, arrays, size, order, multiple)
+        preprocessor = self._require_preprocessor()
+        return self.kind_of_batches(preprocessor, rows, arrays, size, order, multiple)

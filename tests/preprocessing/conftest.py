@@ -1,15 +1,9 @@
 """Vocabularies, real texts, and Hugging Face's tokenizer to compare with."""
 
 import gzip
-import os
-import pathlib
 
 import pytest
 
-ROOT = pathlib.Path(__file__).parents[2]
-DATA = pathlib.Path(
-    os.environ.get("BERT_KERAS_LAYERS_DATA", ROOT.parent / "shared" / "data")
-)
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 CASED_WORDS = (
     "I love Paris You and yours a b i un ##like ##ly ##s é É ß ( ) . 中 \u1100"
@@ -30,13 +24,6 @@ def vocabulary_files(minilm, tmp_path_factory):
     tokens = dict.fromkeys([*SPECIAL, *CASED_WORDS.split(), *letters])
     cased.write_text("\n".join(tokens), encoding="utf-8")
     return {True: minilm / "vocab.txt", False: cased}
-
-
-@pytest.fixture(scope="session")
-def data_folder():
-    if not DATA.is_dir():
-        pytest.skip(f"no real data in {DATA}")
-    return DATA
 
 
 @pytest.fixture(scope="session")
