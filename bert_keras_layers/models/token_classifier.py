@@ -107,11 +107,9 @@ class TokenClassifier(ClassLabels, TextModel):
         )
         ids = encoder.inputs()
         word_ids = keras.Input((None,), dtype="int32", name="word_ids")
-        tokens = concat(encoder(ids)["hidden_states"])
-        outputs = head(pool([tokens, word_ids]))
-        super().__init__(
-            inputs={**ids, "word_ids": word_ids}, outputs=outputs, **kwargs
-        )
+        outputs = head(pool([concat(encoder(ids)["hidden_states"]), word_ids]))
+        inputs = {**ids, "word_ids": word_ids}
+        super().__init__(inputs=inputs, outputs=outputs, **kwargs)
         self.encoder: Encoder = encoder
         self.preprocessor = preprocessor
         self.head: DenseHead = head
@@ -249,5 +247,4 @@ class TokenClassifier(ClassLabels, TextModel):
 
     def _unpadded(self, output: np.ndarray, rows: TokenRows, text: int) -> np.ndarray:
         words: Any = rows.take([text]).word_ids
-        is_word = np.isin(np.arange(len(output)), words)
-        return np.where(is_word[:, np.newaxis], output, 0)
+        return np.where(np.isin(np.arange(len(output)), words)[:, None], output, 0)
