@@ -46,15 +46,17 @@ def entity_scores(
             f"{sum(lengths)} words in {len(lengths)}"
         )
     metrics, schemes = _seqeval()
-    options = {"average": "micro", "zero_division": 0}
+    options: dict[str, Any] = {"average": "micro", "zero_division": 0}
     if scheme is not None:
         options |= {"mode": "strict", "scheme": getattr(schemes, scheme)}
-    precision, recall, f1, _ = metrics.precision_recall_fscore_support(
-        [list(map(str, row)) for row in tags],
-        [["O" if tag is None else tag for tag in row] for row in predicted],
-        **options,
-    )
-    return {"precision": float(precision), "recall": float(recall), "f1": float(f1)}
+    right = [list(map(str, row)) for row in tags]
+    given = [["O" if tag is None else tag for tag in row] for row in predicted]
+    scores = {
+        "precision": metrics.precision_score,
+        "recall": metrics.recall_score,
+        "f1": metrics.f1_score,
+    }
+    return {name: float(f(right, given, **options)) for name, f in scores.items()}
 
 
 def _seqeval() -> tuple[Any, Any]:

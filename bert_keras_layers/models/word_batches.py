@@ -24,4 +24,6 @@ class WordBatches(TextBatches):
         width = ids["word_ids"].shape[1]
         fitted = np.zeros((len(targets), width), targets.dtype)
         fitted[:, : targets.shape[1]] = targets[:, :width]
+        # Keras multiplies the weight of a sentence with the mask of its words.
+        weights = [x[:, np.newaxis] if x.ndim == 1 else x for x in weights]
         return (ids, fitted, *weights)

@@ -114,6 +114,10 @@ def test_validation_weights_and_a_frozen_encoder(tagger, small_encoder):
     assert (head[0] != model.head.get_weights()[0]).any()
     loss, _ = model.evaluate(SENTENCES, TAGS, sample_weight=np.zeros(4), verbose=0)
     assert loss == 0
+    weights = np.array([0, 0, 0, 2.0])
+    loss, _ = model.evaluate(SENTENCES, TAGS, sample_weight=weights, verbose=0)
+    alone, _ = model.evaluate(SENTENCES[3:], TAGS[3:], verbose=0)
+    np.testing.assert_allclose(loss, alone * 2 * 4 / 12, rtol=1e-5)
 
 
 def test_a_trainable_encoder_learns_in_every_block(tagger):
