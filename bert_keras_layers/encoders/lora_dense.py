@@ -30,7 +30,7 @@ class LoraDense(keras.layers.Dense):
         delta = delta * (self.lora_alpha / self.lora_rank)
         self._kernel.assign(self._kernel + ops.cast(delta, self._kernel.dtype))
         # A function that was compiled before still adds their product.
-        self.lora_kernel_b.assign(ops.zeros_like(self.lora_kernel_b))
+        self.lora_kernel_b.assign(ops.zeros(self.lora_kernel_b.shape))
         for factor in factors:
             self._untrack_variable(factor)
         self.lora_enabled = False
@@ -54,4 +54,4 @@ class LoraDense(keras.layers.Dense):
             for name in _FACTORS:
                 getattr(self, name).assign(store[name])
         else:  # A file from before: the product is zero, and can be trained.
-            self.lora_kernel_b.assign(ops.zeros_like(self.lora_kernel_b))
+            self.lora_kernel_b.assign(ops.zeros(self.lora_kernel_b.shape))

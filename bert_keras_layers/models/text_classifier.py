@@ -73,7 +73,8 @@ class TextClassifier(ClassLabels, FeatureModel):
     All layers mixed, attention over the tokens, any number of labels:
 
     >>> model = TextClassifier(
-    ...     encoder, 2, BertPreprocessor(words), layers=LayerMix(None),
+    ...     encoder, 2, BertPreprocessor(words),
+    ...     layers=LayerMix(None, name="layer_mix"),
     ...     pooling=AttentionPooling(num_heads=2), multi_label=True)
     >>> targets = [["art", "fun"], [], ["fun"]]
     >>> history = model.fit(["good film", "film", "good"], targets, verbose=0)

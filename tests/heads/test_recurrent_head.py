@@ -55,11 +55,12 @@ def test_both_directions_of_each_layer_see_the_kept_tokens_only():
 
 
 def test_the_defaults_are_those_of_the_paper():
-    head = RecurrentHead(9)
+    assert RecurrentHead(9).get_config()["hidden_units"] == [768, 768]
+    head = RecurrentHead(9, hidden_units=(5, 4))
     head.build((None, None, 3))
     recurrent = [w.shape for w in head.weights if w.path.endswith("recurrent_kernel")]
-    assert recurrent == [(768, 4 * 768)] * 4
-    assert head.weights[-2].shape == (2 * 768, 9)
+    assert recurrent == [(5, 4 * 5)] * 2 + [(4, 4 * 4)] * 2  # In both directions.
+    assert head.weights[-2].shape == (2 * 4, 9)
 
 
 def test_dropout_is_on_in_training_only():

@@ -7,8 +7,8 @@ from encoders.test_every_encoder import (
     LABELS,
     changed,
     copies,
-    every_encoder,
     hub,
+    native,
     parts_of,
 )
 
@@ -65,7 +65,9 @@ def fitted(encoder, optimizer=None, parts=None, epochs=None, **options):
     return model, watch
 
 
-@every_encoder
+@pytest.mark.parametrize(
+    "make", [native, pytest.param(hub, marks=pytest.mark.tensorflow)]
+)
 def test_each_epoch_really_trains_one_part_more(make):
     encoder = make()
     _, watch = fitted(encoder)
