@@ -43,14 +43,14 @@ def test_fit_learns_labels_from_lists_of_names(model):
     ],
 )
 def test_names_and_rows_become_zeros_and_ones(targets, model):
-    model._set_labels(["bad", "film", "good"])
+    model.set_labels(["bad", "film", "good"])
     rows = model.encode_targets(targets)
     assert rows.dtype == "float32"
     np.testing.assert_array_equal(rows, ROWS)
 
 
 def test_texts_without_labels_are_rows_of_zeros(model):
-    model._set_labels(["bad", "film", "good"])
+    model.set_labels(["bad", "film", "good"])
     np.testing.assert_array_equal(model.encode_targets([[], []]), np.zeros((2, 3)))
 
 
@@ -95,6 +95,6 @@ def test_class_weights_are_refused(model):
 
 
 def test_an_unknown_label_is_named(model):
-    model._set_labels(["bad", "film", "good"])
+    model.set_labels(["bad", "film", "good"])
     with pytest.raises(ValueError, match=r"Received: \['fun'\]"):
         model.encode_targets([["fun"], []])
