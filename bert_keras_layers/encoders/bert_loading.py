@@ -103,6 +103,11 @@ class BertLoading:
             ImportError: If what fetches the source is not installed.
         """
         named = isinstance(source, str | os.PathLike)
+        if sha256 is not None and not named:
+            raise ValueError(
+                "`sha256` is checked when files are loaded. "
+                f"Received: sha256 and a loaded {type(source).__name__}"
+            )
         origin = str(source) if named else "The SavedModel"
         model = load_saved_model(source, sha256) if named else source
         architecture, weights = weights_of_saved_model(model, origin)

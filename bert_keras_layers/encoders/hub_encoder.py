@@ -113,11 +113,3 @@ class HubEncoder(WrappedEncoder):
             "anew and call `load_weights` with the file. "
             f"Received: the configuration of {config.get('name')!r}"
         )
-
-    def _shortened(self, num_layers: int) -> Self:
-        return type(self)(
-            self._foreign().shortened(num_layers),
-            pooler=False,
-            name=self.name,
-            trainable=self.trainable,
-        )

@@ -58,6 +58,7 @@ class HubModel:
         shared = len(blocks) == 1 and "transformer/self" in blocks[0].variables[0].name
         every_block = blocks * _shared_calls(self._network) if shared else blocks
         self._blocks = every_block[:num_layers]
+        self._dropout = _dropout_of(self._network)
         self.has_pooler = num_layers is None
         self.sizes = EncoderSizes(
             num_layers=len(self._blocks),
@@ -102,7 +103,7 @@ class HubModel:
         word, position, token_type, norm, *projection = self._embedding_layers
         embedded = word(ids)
         embedded = norm(embedded + position(embedded) + token_type(types))
-        embedded = self._dropout()(embedded, training)
+        embedded = self._dropout(embedded, training)
         return projection[0](embedded) if projection else embedded
 
     def _embed_mobile(self, ids: Tensor, types: Tensor, training: bool) -> Tensor:
@@ -118,16 +119,6 @@ class HubModel:
         # A list, or the restored function does not know its own signature.
         return block([state, tf.cast(mask, state.dtype)], training=training)
 
-    def _dropout(self) -> Callable[[Tensor, bool], Tensor]:
-        """Returns the dropout of the embeddings: no weights, but a training flag."""
-        for layer in _numbered(self._network, "layer"):
-            if callable(layer) and not layer.variables:
-                function = layer.__call__.concrete_functions[0]
-                arguments, _ = function.structured_input_signature
-                if arguments[1:] in ((True,), (False,)):
-                    return layer
-        return lambda embedded, training: embedded
-
 
 def _numbered(network: Any, prefix: str) -> Iterator[Any]:
     """Yields the layers that Keras saved as `prefix-0`, `prefix-1` and so on."""
@@ -135,6 +126,17 @@ def _numbered(network: Any, prefix: str) -> Iterator[Any]:
     while hasattr(network, f"{prefix}-{number}"):
         yield getattr(network, f"{prefix}-{number}")
         number += 1
+
+
+def _dropout_of(network: Any) -> Callable[[Tensor, bool], Tensor]:
+    """Returns the dropout of the embeddings: no weights, but a training flag."""
+    for layer in _numbered(network, "layer"):
+        if callable(layer) and not layer.variables:
+            function = layer.__call__.concrete_functions[0]
+            arguments, _ = function.structured_input_signature
+            if arguments[1:] in ((True,), (False,)):
+                return layer
+    return lambda embedded, training: embedded
 
 
 def _is_block(layer: Any) -> bool:

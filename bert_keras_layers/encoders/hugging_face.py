@@ -116,7 +116,7 @@ class SafetensorsWeights(Mapping[str, np.ndarray]):
         names = self._file.keys()
         prefix = "bert." if any(name.startswith("bert.") for name in names) else ""
         self._stored_names = {
-            _modern(name.removeprefix(prefix)): name
+            modern_name(name.removeprefix(prefix)): name
             for name in names
             if name.startswith(prefix)
             and not name.startswith(_HEADS)
@@ -160,7 +160,7 @@ def write_hugging_face(
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
-def _modern(name: str) -> str:
+def modern_name(name: str) -> str:
     """Old TensorFlow-born checkpoints call the LayerNorm weights gamma and beta."""
     if name.endswith("LayerNorm.gamma"):
         return name.removesuffix("gamma") + "weight"

@@ -8,6 +8,7 @@ from typing import Any, Self
 import keras
 
 from bert_keras_layers.encoders.bert_encoder import BertEncoder
+from bert_keras_layers.encoders.hugging_face import read_config
 from bert_keras_layers.encoders.transformers_files import fill_from_folder
 from bert_keras_layers.encoders.transformers_model import TransformersModel
 from bert_keras_layers.encoders.wrapped_encoder import (
@@ -112,10 +113,7 @@ class TransformersEncoder(WrappedEncoder):
         transformers = _transformers()
         files = ("config.json", "model.safetensors", "tf_model.h5")
         folder = pretrained_folder(source, files, revision)
-        if not (folder / "config.json").is_file():
-            raise FileNotFoundError(
-                f"A model folder must have a config.json. Received: {folder}"
-            )
+        read_config(folder / "config.json")  # Says so if there is none.
         config = transformers.AutoConfig.from_pretrained(folder)
         model = _built(config, kwargs.get("dtype"))
         has_pooler = fill_from_folder(model, folder, sha256)
@@ -147,14 +145,6 @@ class TransformersEncoder(WrappedEncoder):
     def _from_arguments(cls, arguments: dict[str, Any]) -> Self:
         config = _transformers().AutoConfig.for_model(**arguments["model"])
         return cls(**{**arguments, "model": config})
-
-    def _shortened(self, num_layers: int) -> Self:
-        return type(self)(
-            self._foreign().shortened(num_layers),
-            pooler=False,
-            name=self.name,
-            trainable=self.trainable,
-        )
 
 
 def _opened(model: Any, dtype: Any) -> TransformersModel:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
+from bert_keras_layers.encoders.hugging_face import modern_name
 from bert_keras_layers.files.checksum import check_sha256
 
 
@@ -50,7 +51,7 @@ def fill_from_folder(model: Any, folder: pathlib.Path, sha256: str | None) -> bo
 def _fill_from_safetensors(model: Any, opened: Any, file: pathlib.Path) -> bool:
     of_torch = (opened.metadata() or {}).get("format") != "tf"
     base = f"{model.base_model_prefix}{'.' if of_torch else '/'}"
-    stored = {_modern(name): name for name in list(opened.keys())}
+    stored = {modern_name(name): name for name in list(opened.keys())}
     prefixed = any(name.startswith(base) for name in stored)
     # Where nothing has the prefix, everything in the file is the encoder.
     stored = {
@@ -60,7 +61,8 @@ def _fill_from_safetensors(model: Any, opened: Any, file: pathlib.Path) -> bool:
     }
     needed = dict(_names(model, base, of_torch))
     missing = set(needed) - set(stored)
-    without_pooler = bool(missing) and all("pooler" in name for name in missing)
+    poolers = {name for name in needed if "pooler" in name}
+    without_pooler = bool(missing) and missing == poolers
     left_over = {
         name for name in set(stored) - set(needed) if not _expected_extra(name)
     }
@@ -124,11 +126,3 @@ def _fill_from_h5(model: Any, folder: pathlib.Path) -> bool:
 
 def _expected_extra(name: str) -> bool:
     return name.endswith("position_ids") or "pooler" in name
-
-
-def _modern(name: str) -> str:
-    """Old TensorFlow-born checkpoints call the LayerNorm weights gamma and beta."""
-    if not name.startswith(("gamma", "beta")) and "/" not in name:
-        name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
-        name = name.replace("LayerNorm.beta", "LayerNorm.bias")
-    return name

@@ -1,7 +1,7 @@
 """Wrapped encoders: a TensorFlow model of another library as an encoder."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import keras
 from keras import ops
@@ -78,6 +78,12 @@ class WrappedEncoder(Encoder):
         raise NotImplementedError(
             "LoRA needs a BertEncoder: `encoder.to_native().enable_lora(...)`. "
             f"Received: a {type(self).__name__}"
+        )
+
+    def _shortened(self, num_layers: int) -> Self:
+        foreign = self._foreign().shortened(num_layers)
+        return type(self)(
+            foreign, pooler=False, name=self.name, trainable=self.trainable
         )
 
     def _part(self, variables: Variables, name: str) -> AliasedWeights:

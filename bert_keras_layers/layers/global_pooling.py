@@ -76,7 +76,7 @@ class GlobalPooling(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.modes = [mode] if isinstance(mode, str) else [*mode]
+        self.modes = [mode] if isinstance(mode, str) else [*(mode or ())]
         if not self.modes or not set(self.modes) <= set(_REDUCERS):
             raise ValueError(
                 f"`mode` must be one of {sorted(_REDUCERS)}, or a sequence of them. "

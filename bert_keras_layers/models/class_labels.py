@@ -52,6 +52,13 @@ class ClassLabels:
             )
         return np.array([numbers[name] for name in names], "int32")
 
+    def encode_class_weight(self, weight: dict[Any, float]) -> dict[int, float]:
+        """Returns weights by class number, for weights by number or name."""
+        if not all(isinstance(name, str) for name in weight):
+            return weight
+        numbers = self.numbers_of(list(weight), learn=False).tolist()
+        return dict(zip(numbers, weight.values(), strict=True))
+
     def set_labels(self, labels: Sequence[str] | None) -> None:
         """Sets the names of the classes, or that there are none yet.
 

@@ -1,7 +1,7 @@
 """Feature model: the chosen hidden states of texts, joined, pooled, and a head."""
 
 from collections.abc import Sequence
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import keras
 from keras import ops
@@ -42,6 +42,8 @@ class FeatureModel(TextModel):
             or there is a head and not one vector per text for it.
     """
 
+    parts: ClassVar = {**TextModel.parts, "layers": "joiner", "pooling": "pooling"}
+
     def __init__(
         self,
         encoder: Encoder,
@@ -76,28 +78,6 @@ class FeatureModel(TextModel):
         self.joiner: HiddenStatesLayer = joiner
         self.pooling: keras.layers.Layer | None = pool
         self.head: Any = head
-
-    def get_config(self) -> dict[str, Any]:
-        parts = {
-            "encoder": self.encoder,
-            "preprocessor": self.preprocessor,
-            "layers": self.joiner,
-            "pooling": self.pooling,
-        }
-        return {
-            "name": self.name,
-            "trainable": self.trainable,
-            **keras.tree.map_structure(keras.saving.serialize_keras_object, parts),
-        }
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Self:
-        config = dict(config)
-        for part in ("encoder", "preprocessor", "layers", "pooling"):
-            config[part] = keras.saving.deserialize_keras_object(
-                config[part], custom_objects=custom_objects
-            )
-        return cls(**config)
 
 
 def _joiner(layers: Layers, num_states: int) -> HiddenStatesLayer:

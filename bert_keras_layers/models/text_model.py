@@ -1,20 +1,21 @@
 """Text model: a `keras.Model` on token ids whose methods also take text."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 import numpy as np
 
 from bert_keras_layers.encoders.encoder import Encoder
 from bert_keras_layers.models.compiled_step import current_step
+from bert_keras_layers.models.model_of_parts import ModelOfParts
 from bert_keras_layers.models.text_batches import TextBatches
 from bert_keras_layers.models.text_inputs import TextInputs, text_inputs
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.preprocessing.token_rows import TokenRows
 
 
-class TextModel(keras.Model):
+class TextModel(ModelOfParts):
     """Base of models on token ids: texts are tokenised on the way in.
 
     `fit`, `evaluate` and `predict` are those of `keras.Model`. Where `x` is a
@@ -27,6 +28,7 @@ class TextModel(keras.Model):
 
     encoder: Encoder
     preprocessor: BertPreprocessor | None
+    parts: ClassVar = {"encoder": "encoder", "preprocessor": "preprocessor"}
     kind_of_batches: type[TextBatches] = TextBatches
 
     def encode_targets(self, targets: Any, learn: bool = False) -> np.ndarray:
@@ -38,17 +40,9 @@ class TextModel(keras.Model):
         """
         return np.asarray(targets)
 
-    def compile_defaults(self, loss: str, metrics: Sequence[Any]) -> None:
-        """Compiles with AdamW at learning rate 5e-5, or 1e-3 on a frozen encoder."""
-        rate = 5e-5 if self.encoder.trainable else 1e-3
-        self.compile(keras.optimizers.AdamW(rate), loss=loss, metrics=[*metrics])
-
     def encode_class_weight(self, weight: dict[Any, float]) -> dict[int, float]:
-        """Returns weights by class number, for weights by number or name."""
-        if not all(isinstance(name, str) for name in weight):
-            return weight
-        numbers = self.encode_targets(list(weight)).tolist()
-        return dict(zip(numbers, weight.values(), strict=True))
+        """Returns weights by class number."""
+        return weight
 
     def fit(
         self,
@@ -182,9 +176,14 @@ class TextModel(keras.Model):
         )
         for index in range(len(batches)):
             (ids,) = batches[index]
-            for text, output in zip(batches.chosen(index), step(ids), strict=True):
-                kept = self._unpadded(output, rows, text) if per_token else output
-                predicted[text] = np.array(kept, "float32")  # No view of the batch.
+            outputs, chosen = step(ids), batches.chosen(index)
+            if per_token:
+                for text, kept in zip(
+                    chosen, self._unpadded(outputs, ids), strict=True
+                ):
+                    predicted[text] = np.array(kept, "float32")  # No view of them all.
+            else:
+                predicted[chosen] = outputs
             progress.update(index + 1)
         return predicted
 
@@ -199,9 +198,12 @@ class TextModel(keras.Model):
     def _targets(self, inputs: TextInputs, targets: Any, learn: bool) -> np.ndarray:
         return self.encode_targets(targets, learn)
 
-    def _unpadded(self, output: np.ndarray, rows: TokenRows, text: int) -> np.ndarray:
-        """Returns what is to be kept of an output per token of one text."""
-        return output[: rows.lengths[text]]
+    def _unpadded(
+        self, outputs: np.ndarray, ids: Mapping[str, np.ndarray]
+    ) -> list[np.ndarray]:
+        """Returns what is to be kept of the outputs per token of each text."""
+        lengths = ids["attention_mask"].sum(axis=1)
+        return [row[:length] for row, length in zip(outputs, lengths, strict=True)]
 
     def _require_preprocessor(self) -> BertPreprocessor:
         if self.preprocessor is None:

@@ -1,7 +1,7 @@
 """TokenClassifier: sentences in words, or ids -> probabilities of tags per word."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import keras
 import numpy as np
@@ -212,25 +212,12 @@ class TokenClassifier(ClassLabels, TextModel):
         )
 
     def get_config(self) -> dict[str, Any]:
-        serialize = keras.saving.serialize_keras_object
         return {
-            "name": self.name,
-            "trainable": self.trainable,
-            "encoder": serialize(self.encoder),
+            **super().get_config(),
             "num_classes": self.num_classes,
-            "preprocessor": serialize(self.preprocessor),
             "labels": self.labels and list(self.labels),
             **self._arguments,
         }
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Self:
-        config = dict(config)
-        for part in ("encoder", "preprocessor"):
-            config[part] = keras.saving.deserialize_keras_object(
-                config[part], custom_objects=custom_objects
-            )
-        return cls(**config)
 
     def _text_inputs(self, x: Any) -> TextInputs | None:
         if isinstance(x, Mapping):
@@ -245,6 +232,9 @@ class TokenClassifier(ClassLabels, TextModel):
         check_one_tag_per_word(inputs, targets)
         return self.encode_targets(targets, learn)
 
-    def _unpadded(self, output: np.ndarray, rows: TokenRows, text: int) -> np.ndarray:
-        words: Any = rows.take([text]).word_ids
-        return np.where(np.isin(np.arange(len(output)), words)[:, None], output, 0)
+    def _unpadded(
+        self, outputs: np.ndarray, ids: Mapping[str, np.ndarray]
+    ) -> list[np.ndarray]:
+        places = np.arange(outputs.shape[1])[:, np.newaxis]
+        is_word = (ids["word_ids"][:, np.newaxis] == places).any(-1)
+        return [*np.where(is_word[..., np.newaxis], outputs, 0)]

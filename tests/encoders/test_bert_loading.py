@@ -1,6 +1,5 @@
 import hashlib
 import json
-import pathlib
 import shutil
 
 import keras
@@ -8,18 +7,11 @@ import numpy as np
 import pytest
 from contract import arrays
 from encoders.hugging_face_files import CONFIG, random_weights, tf_bert, write_folder
+from encoders.test_every_encoder import FIXTURES, INPUTS, KEPT
 from safetensors.numpy import load_file
 
 from bert_keras_layers import BertEncoder, BertPreprocessor
 
-FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures"
-IDS = np.array([[2, 7, 9, 4, 3], [2, 8, 3, 0, 0]], "int32")
-KEPT = IDS > 0
-INPUTS = {
-    "input_ids": IDS,
-    "attention_mask": KEPT.astype("int32"),
-    "token_type_ids": np.array([[0, 0, 1, 1, 1], [0, 0, 0, 0, 0]], "int32"),
-}
 PARITY = {"rtol": 0, "atol": 2e-5}
 
 
@@ -95,6 +87,8 @@ def test_a_loaded_saved_model_is_read_as_its_folder_is():
     read = BertEncoder.from_hub(FIXTURES / "hub_encoder")
     for one, other in zip(live.get_weights(), read.get_weights(), strict=True):
         np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="`sha256` is checked when files"):
+        BertEncoder.from_hub(model, sha256="0" * 64)
     model.variables = model.variables[:1]
     with pytest.raises(ValueError, match="The SavedModel must be a BERT encoder"):
         BertEncoder.from_hub(model)

@@ -218,6 +218,7 @@ def test_a_checkpoint_with_a_head_is_read_without_it(tmp_path):
     ("change", "message"),
     [
         (lambda w: w.pop("encoder.layer.1.output.dense.bias"), r"Missing: \['encoder"),
+        (lambda w: w.pop("pooler.dense.bias"), r"Missing: \['pooler"),
         (
             lambda w: w.update({"encoder.layer.3.output.dense.bias": np.zeros(8)}),
             r"Left over: \['encoder\.layer\.3",
