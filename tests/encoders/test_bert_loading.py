@@ -45,7 +45,7 @@ def test_hub_state_0_is_what_the_saved_model_hides():
     network = getattr(
         tf.saved_model.load(str(FIXTURES / "hub_encoder")), "layer_with_weights-0"
     )
-    embedded = network._embedding_layer(IDS)
+    embedded = network._embedding_layer(INPUTS["input_ids"])
     embedded += network._position_embedding_layer(embedded)
     embedded += network._type_embedding_layer(INPUTS["token_type_ids"])
     expected = network._embedding_norm_layer(embedded)
