@@ -3,6 +3,7 @@
 from bert_keras_layers.encoders.bert_encoder import BertEncoder
 from bert_keras_layers.encoders.hub_encoder import HubEncoder
 from bert_keras_layers.encoders.transformers_encoder import TransformersEncoder
+from bert_keras_layers.encoders.windowed_encoder import WindowedEncoder
 from bert_keras_layers.heads.dense_head import DenseHead
 from bert_keras_layers.heads.layerwise_head import LayerwiseHead
 from bert_keras_layers.heads.recurrent_head import RecurrentHead
@@ -48,6 +49,7 @@ __all__ = [
     "TokenClassifier",
     "TransformersEncoder",
     "WarmupLinearDecay",
+    "WindowedEncoder",
     "WordPooling",
     "__version__",
     "choose_layers",
