@@ -48,7 +48,6 @@ class Windows:
         place = _numbers(self.tokens)[None, 1:]  # (1, tokens - 1)
         overlap = self.length - 2 - self.stride
         window = (2 * (place - 1) - overlap) // (2 * self.stride)
-        window = ops.where(place < self._end, window, self._last)
         window = ops.maximum(0, ops.minimum(window, self._last))
         # In the padding this would go on beyond the window.
         inside = ops.minimum(place - window * self.stride, self.length - 1)
@@ -76,7 +75,7 @@ class Windows:
         place = _numbers(self.number)[:, None] * self.stride + inside
         end = self._end[..., None]  # (batch, 1, 1)
         place = ops.where(inside == self.length - 1, ops.maximum(place, end), place)
-        is_token = ops.logical_and(self._used[..., None], place <= end)
+        is_token = place <= end
         place = ops.where(inside == 0, 0, ops.minimum(place, self.tokens - 1))
         row = _numbers(self.batch)[:, None, None] * self.tokens
         split = {
