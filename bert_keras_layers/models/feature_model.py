@@ -25,7 +25,8 @@ class FeatureModel(TextModel):
     """Base of text models on hidden states that are joined and pooled.
 
     The encoder is cut above the highest layer that is used. The parts are
-    `encoder`, `joiner`, `pooling` and `head`, the last two None where there is none.
+    `encoder`, `joiner`, `pooling` and `head`, the last two None where there is none;
+    `states` and `features` are the symbolic tensors in between.
 
     Args:
         encoder: Any of the library.
@@ -63,16 +64,19 @@ class FeatureModel(TextModel):
         joiner.layers = joiner.chosen(range(encoder.num_layers + 1))
         encoder = encoder.truncate(max(joiner.layers))
         inputs = encoder.inputs()
-        outputs = _features(encoder(inputs)["hidden_states"], joiner, pool)
+        states = encoder(inputs)["hidden_states"]
+        outputs = features = _features(states, joiner, pool)
         if head is not None:
-            if len(outputs.shape) != 2:
+            if len(features.shape) != 2:
                 raise ValueError(
                     "`layers` and `pooling` must make one vector (batch, width) of a "
                     f"text. Received: layers={layers!r} and pooling={pooling!r}, "
-                    f"which make the shape {outputs.shape}"
+                    f"which make the shape {features.shape}"
                 )
-            outputs = head(outputs)
+            outputs = head(features)
         super().__init__(inputs=inputs, outputs=outputs, **kwargs)
+        self.states: list[keras.KerasTensor] = states
+        self.features: keras.KerasTensor = features
         self.encoder: Encoder = encoder
         self.preprocessor = preprocessor
         self.joiner: HiddenStatesLayer = joiner

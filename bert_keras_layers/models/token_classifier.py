@@ -107,10 +107,12 @@ class TokenClassifier(ClassLabels, TextModel):
         )
         ids = encoder.inputs()
         word_ids = keras.Input((None,), dtype="int32", name="word_ids")
-        outputs = head(pool([concat(encoder(ids)["hidden_states"]), word_ids]))
+        states = encoder(ids)["hidden_states"]
+        outputs = head(pool([concat(states), word_ids]))
         inputs = {**ids, "word_ids": word_ids}
         super().__init__(inputs=inputs, outputs=outputs, **kwargs)
         self.encoder: Encoder = encoder
+        self.states: list[keras.KerasTensor] = states
         self.preprocessor = preprocessor
         self.head: DenseHead = head
         self._arguments = {

@@ -2,7 +2,6 @@
 
 import functools
 import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from bert_keras_layers.preprocessing.padding import Padding
 from bert_keras_layers.preprocessing.pretrained_settings import pretrained_settings
 from bert_keras_layers.preprocessing.rust_tokenizer import RustTokenizer
 from bert_keras_layers.preprocessing.sentence_list import sentence_list
-from bert_keras_layers.preprocessing.text_list import is_one_text, text_list
+from bert_keras_layers.preprocessing.text_list import is_one_text, is_tensor, text_list
 from bert_keras_layers.preprocessing.token_rows import TokenRows
 
 if TYPE_CHECKING:
@@ -145,8 +144,8 @@ class BertPreprocessor:
     def __call__(self, texts: Any, pairs: Any = None) -> dict[str, Any]:
         if pairs is not None:
             self._check_room_for_pairs()
-        if _is_tensor(texts) or _is_tensor(pairs):
-            return self._graph_tokenizer(texts, pairs)
+        if is_tensor(texts) or is_tensor(pairs):
+            return self._tokenizer_of_tensors(texts, pairs)
         if is_one_text(texts):
             pair = None if pairs is None else [pairs]
             return {name: rows[0] for name, rows in self([texts], pair).items()}
@@ -200,13 +199,20 @@ class BertPreprocessor:
         >>> BertPreprocessor(vocabulary).words([["Don't", "do"]])["word_ids"]
         array([[-1,  0,  0,  0,  0,  1, -1]], dtype=int32)
         """
-        if _is_tensor(sentences):
-            return self._graph_tokenizer.words(sentences)
+        if is_tensor(sentences):
+            return self._tokenizer_of_tensors.words(sentences)
         return self.pad(self.encode_words(sentences))
 
     def encode_words(self, sentences: Any) -> TokenRows:
         """Returns the ids and word ids of Python sentences as unpadded rows."""
         return self._rust_tokenizer.encode_words(sentence_list(sentences))
+
+    def graph_tokenizer(self, **kwargs: Any) -> "GraphTokenizer":
+        """Returns a new engine for string tensors, as calls on such use one."""
+        from bert_keras_layers.preprocessing.graph_tokenizer import GraphTokenizer
+
+        settings = (self.vocabulary, self.lowercase, self.sequence_length)
+        return GraphTokenizer(*settings, self._padding, **kwargs)
 
     def get_config(self) -> dict[str, Any]:
         return {
@@ -229,12 +235,8 @@ class BertPreprocessor:
         return RustTokenizer(self.vocabulary, self.lowercase, self.sequence_length)
 
     @functools.cached_property
-    def _graph_tokenizer(self) -> "GraphTokenizer":
-        from bert_keras_layers.preprocessing.graph_tokenizer import GraphTokenizer
-
-        return GraphTokenizer(
-            self.vocabulary, self.lowercase, self.sequence_length, self._padding
-        )
+    def _tokenizer_of_tensors(self) -> "GraphTokenizer":
+        return self.graph_tokenizer()
 
     def _check_room_for_pairs(self) -> None:
         if self.sequence_length is not None and self.sequence_length < 3:
@@ -242,9 +244,3 @@ class BertPreprocessor:
                 "`sequence_length` must be at least 3 for pairs. "
                 f"Received: sequence_length={self.sequence_length}"
             )
-
-
-def _is_tensor(texts: Any) -> bool:
-    # A TensorFlow tensor can only exist where TensorFlow was imported already.
-    tensorflow = sys.modules.get("tensorflow")
-    return tensorflow is not None and bool(tensorflow.is_tensor(texts))

@@ -13,7 +13,7 @@ from bert_keras_layers.preprocessing.padding import Padding
 class GraphTokenizer:
     """Tokenizes string tensors, eager or symbolic, as `RustTokenizer` does.
 
-    It holds constants only, so a function that calls it can be exported.
+    It holds tables only, so a function that calls it can be exported.
 
     Args:
         vocabulary: The tokens, checked; the position of a token is its id.
@@ -21,6 +21,7 @@ class GraphTokenizer:
         sequence_length: Tokens to keep of a text or pair, special ones
             included; `None` keeps all.
         padding: The width of a batch.
+        hold: See `GraphWordpiece`.
     """
 
     def __init__(
@@ -29,8 +30,10 @@ class GraphTokenizer:
         lowercase: bool,
         sequence_length: int | None,
         padding: Padding,
+        hold: Any = tf.constant,
     ) -> None:
-        self._wordpiece = GraphWordpiece(vocabulary, lowercase)
+        self._wordpiece = GraphWordpiece(vocabulary, lowercase, hold)
+        self.tables = self._wordpiece.tables
         self._pad_id = vocabulary.index(special.PAD)
         self._start_id = vocabulary.index(special.START)
         self._end_id = vocabulary.index(special.END)

@@ -31,30 +31,34 @@ class GraphWordpiece:
     Args:
         vocabulary: The tokens, checked; the position of a token is its id.
         lowercase: Whether to lowercase and to strip accents.
+        hold: Makes what holds a table of up to 2 MB from an array: `tf.constant`, or
+            `tf.Variable`, for an export with its tables beside the graph.
     """
 
-    def __init__(self, vocabulary: Sequence[str], lowercase: bool) -> None:
+    def __init__(
+        self, vocabulary: Sequence[str], lowercase: bool, hold: Any = tf.constant
+    ) -> None:
         table = UnicodeTable.load(lowercase)
         separators = character_class(table.separators)
         longest_run = MAX_CHARACTERS // table.expansion
         self._ordinary = f"[{character_class(table.ordinary)}]*"
         self._long_run = f"(?s).*[^{separators}]{{{longest_run + 1}}}.*"
         tokens = _safe_tokens(vocabulary, table)
-        # Built once and outside of any graph: every trace then captures the same
-        # constants, and an export holds one copy of each.
+        self._lowercase = lowercase
+        # Made once and outside of any graph: every trace then captures the same
+        # tables, and an export holds one copy of each.
         with tf.init_scope(), tf.device("CPU:0"):
-            self._fast = tensorflow_text.FastBertTokenizer(
-                token_out_type=tf.int32,
-                lower_case_nfd_strip_accents=lowercase,
-                fast_wordpiece_model_buffer=_model(tokens, pretokenized=False),
-            )
-            self._wordpiece = tensorflow_text.FastWordpieceTokenizer(
-                token_out_type=tf.int32,
-                model_buffer=_model(tokens, pretokenized=True),
-            )
-            self._pages = tf.constant(table.pages)
-            self._entries = tf.constant(table.entries)
-            self._pieces = tf.constant(table.pieces)
+            self.tables = {
+                name: hold(array)
+                for name, array in {
+                    "normalizer": _normalizer(lowercase),
+                    "texts": _model(tokens, pretokenized=False),
+                    "words": _model(tokens, pretokenized=True),
+                    "pages": table.pages,
+                    "entries": table.entries,
+                    "pieces": table.pieces,
+                }.items()
+            }
 
     def __call__(self, texts: Any) -> Any:
         """Returns int32 ids, ragged `(batch, pieces)`, of strings `(batch,)`."""
@@ -62,15 +66,27 @@ class GraphWordpiece:
         ordinary &= ~tf.strings.regex_full_match(texts, self._long_run)
         return tf.cond(
             tf.reduce_all(ordinary),
-            lambda: self._fast.tokenize(texts),
+            lambda: self._fast(texts),
             lambda: self._mixed(texts, ordinary),
         )
+
+    def _table(self, name: str) -> Any:
+        return tf.convert_to_tensor(self.tables[name])
+
+    def _fast(self, texts: Any) -> Any:
+        tokenizer = tensorflow_text.FastBertTokenizer(
+            token_out_type=tf.int32,
+            lower_case_nfd_strip_accents=self._lowercase,
+            fast_wordpiece_model_buffer=self._table("texts"),
+            fast_bert_normalizer_model_buffer=self._table("normalizer"),
+        )
+        return tokenizer.tokenize(texts)
 
     def _mixed(self, texts: Any, ordinary: Any) -> Any:
         common, rare = tf.where(ordinary)[:, 0], tf.where(~ordinary)[:, 0]
         ids = tf.concat(
             [
-                self._fast.tokenize(tf.gather(texts, common)),
+                self._fast(tf.gather(texts, common)),
                 self._exact(tf.gather(texts, rare)),
             ],
             axis=0,
@@ -84,15 +100,17 @@ class GraphWordpiece:
         pieces = _in_canonical_order(pieces.merge_dims(1, 2))
         words = tf.strings.split(tf.strings.unicode_encode(pieces, "UTF-8"))
         words = tf.ragged.map_flat_values(_unknown_if_long, words)
-        return self._wordpiece.tokenize(words).merge_dims(1, 2)
+        tokenizer = tensorflow_text.FastWordpieceTokenizer(
+            token_out_type=tf.int32, model_buffer=self._table("words")
+        )
+        return tokenizer.tokenize(words).merge_dims(1, 2)
 
     def _replaced(self, points: Any) -> Any:
         """Returns the pieces of code points, ragged `(code points, pieces)`."""
-        page = tf.cast(tf.gather(self._pages, points // 256), "int32")
-        entry = tf.cast(
-            tf.gather_nd(self._entries, tf.stack([page, points % 256], axis=1)), "int32"
-        )
-        pieces = tf.gather(self._pieces, entry)  # (code points, 3)
+        page = tf.cast(tf.gather(self._table("pages"), points // 256), "int32")
+        place = tf.stack([page, points % 256], axis=1)
+        entry = tf.cast(tf.gather_nd(self._table("entries"), place), "int32")
+        pieces = tf.gather(self._table("pieces"), entry)  # (code points, 3)
         pieces = tf.where(pieces == SELF, points[:, tf.newaxis], pieces)
         return tf.ragged.boolean_mask(pieces, pieces != ABSENT)
 
@@ -134,4 +152,12 @@ def _model(tokens: list[str], pretokenized: bool) -> Any:
         tokens, MAX_BYTES, "##", special.UNKNOWN, pretokenized, False
     )
     # An array, not a list as TensorFlow Text makes of it: 100 times faster.
-    return tf.constant(np.frombuffer(model, "uint8"))
+    return np.frombuffer(model, "uint8")
+
+
+def _normalizer(lowercase: bool) -> Any:
+    from tensorflow_text.core.pybinds import (
+        pywrap_fast_bert_normalizer_model_builder as builder,
+    )
+
+    return np.frombuffer(builder.build_fast_bert_normalizer_model(lowercase), "uint8")

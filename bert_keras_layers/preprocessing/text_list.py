@@ -1,5 +1,6 @@
 """Text lists: any sequence of texts -> a list of strings that can be encoded."""
 
+import sys
 from collections.abc import Mapping, Set
 from typing import Any
 
@@ -41,6 +42,13 @@ def text_list(texts: Any, name: str) -> list[str]:
 def is_one_text(texts: Any) -> bool:
     """Returns whether `texts` is a single text, not a sequence of them."""
     return isinstance(texts, (str, bytes)) or getattr(texts, "ndim", 1) == 0
+
+
+def is_tensor(texts: Any) -> bool:
+    """Returns whether `texts` is a TensorFlow tensor, without an import of that."""
+    # A tensor can only exist where TensorFlow was imported already.
+    tensorflow = sys.modules.get("tensorflow")
+    return tensorflow is not None and bool(tensorflow.is_tensor(texts))
 
 
 def is_unicode(text: str) -> bool:
