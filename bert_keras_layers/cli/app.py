@@ -1,6 +1,7 @@
 """The commands of `bert-keras`: arguments in, one call each, a table out."""
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -96,6 +97,30 @@ def predict(
         ):
             table.add_row(Text(text), Text(label.decode()), f"{score:.3f}")
         Console().print(table)
+
+
+@app.command()
+def lint(
+    saved_model: Annotated[Path, typer.Argument(help="SavedModel, or its versions.")],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list of sentences.")
+    ] = False,
+) -> None:
+    """Say what a server would trip over in a SavedModel; exit code 1 if anything.
+
+    bert-keras lint saved_models/intents
+    """
+    with _one_sentence_errors():
+        from bert_keras_layers.serving.lint import lint_saved_model
+
+        findings = lint_saved_model(saved_model)
+    if as_json:
+        typer.echo(json.dumps(findings, ensure_ascii=False))
+    else:
+        for finding in findings or [f"{saved_model}: nothing to complain about."]:
+            typer.echo(finding)
+    if findings:
+        raise typer.Exit(1)
 
 
 @contextlib.contextmanager

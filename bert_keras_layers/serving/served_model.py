@@ -1,12 +1,11 @@
 """Served model: the newest version of a SavedModel, called from Python."""
 
 import os
-import pathlib
 from collections.abc import Sequence
 
 import numpy as np
 
-from bert_keras_layers.files.published_folder import newest_version
+from bert_keras_layers.files.served_version import served_version
 
 
 class ServedModel:
@@ -23,13 +22,7 @@ class ServedModel:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        path = pathlib.Path(folder).expanduser()
-        self.version = path if _is_saved_model(path) else newest_version(path)
-        if self.version is None or not _is_saved_model(self.version):
-            raise FileNotFoundError(
-                f"There must be a SavedModel in {path}, or in a version such as "
-                f"{path / '1'}. Received: {path}"
-            )
+        self.version = served_version(folder)
         import tensorflow as tf
         import tensorflow_text  # Registers the operations of the tokeniser.
 
@@ -48,7 +41,3 @@ class ServedModel:
             self._constant(list(texts), shape=(len(texts),), dtype="string")
         )
         return {name: output.numpy() for name, output in outputs.items()}
-
-
-def _is_saved_model(path: pathlib.Path) -> bool:
-    return (path / "saved_model.pb").is_file()
