@@ -53,6 +53,11 @@ class Encoder(keras.layers.Layer):
         """Longest text, in tokens."""
         return self.sizes.max_positions
 
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether a second text can be told from the first."""
+        return self.sizes.type_vocabulary_size != 1
+
     def inputs(self) -> dict[str, keras.KerasTensor]:
         """Returns a fresh `keras.Input` `(batch, tokens)` for each input name."""
         return encoder_inputs.symbolic_inputs()

@@ -92,6 +92,11 @@ class WindowedEncoder(Encoder):
         self.window_length = window_length
         self.stride = stride
 
+    @property
+    def takes_pairs(self) -> bool:
+        """False: a window holds one stretch of one text."""
+        return False
+
     def build(self, input_shape: Any = None) -> None:
         self.embeddings = self.encoder.embeddings
         self.blocks = self.encoder.blocks

@@ -32,8 +32,11 @@ class GraphTokenizer:
         padding: Padding,
         hold: Any = tf.constant,
     ) -> None:
-        self._wordpiece = GraphWordpiece(vocabulary, lowercase, hold)
-        self.tables = self._wordpiece.tables
+        wordpiece = GraphWordpiece(vocabulary, lowercase, hold)
+        self.tables = wordpiece.tables
+        # One graph for all that is traced with it.
+        texts = tf.TensorSpec((None,), tf.string)
+        self._wordpiece = tf.function(wordpiece, input_signature=[texts])
         self._pad_id = vocabulary.index(special.PAD)
         self._start_id = vocabulary.index(special.START)
         self._end_id = vocabulary.index(special.END)

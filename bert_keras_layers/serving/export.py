@@ -4,20 +4,14 @@ import importlib.util
 import os
 import pathlib
 from collections.abc import Sequence
-from typing import Any
 
 import keras
-import numpy as np
 
 from bert_keras_layers.files.published_folder import next_version, published_folder
 from bert_keras_layers.models.text_model import TextModel
-from bert_keras_layers.serving.clean_check import (
-    ServedCall,
-    Timings,
-    check_in_clean_process,
-)
+from bert_keras_layers.serving.clean_check import Timings, check_in_clean_process
 from bert_keras_layers.serving.lint import lint_saved_model
-from bert_keras_layers.serving.signature import Signature, signature_of
+from bert_keras_layers.serving.served_functions import ServedFunctions
 
 CHECK_TEXTS = (
     "I love Paris.",
@@ -38,22 +32,35 @@ def export_saved_model(
     model: TextModel,
     folder: str | os.PathLike[str],
     check_texts: Sequence[str] = CHECK_TEXTS,
+    id_lengths: Sequence[int] | None = None,
+    hidden_states: Sequence[int] = (),
 ) -> pathlib.Path:
     """Writes a model as the next version of a SavedModel that takes text.
 
-    The signature `serving_default` takes strings `(batch,)`, UTF-8, and returns, for
-    a `TextClassifier`,
+    The signatures, each with named outputs of one row per text:
+
+    - `serving_default` takes `texts`, strings `(batch,)` in UTF-8;
+    - `pairs`, of models of whole texts, takes `texts` and `pairs`;
+    - `ids_128` takes what `model.preprocessor` returns, int32 `(batch, 128)`, and so
+      on for each of `id_lengths`: for clients with a tokeniser of their own;
+    - `features` takes `texts` and returns what goes into the head, `features`, float32
+      `(batch, width)`; and `hidden_state_0`, `(batch, tokens, width)`, and so on for
+      each of `hidden_states`, with `mask`, int32 `(batch, tokens)`, zero at padding.
+
+    The first three return what the model does. A `TextClassifier`:
 
     - `probabilities`, float32 `(batch, num_classes)`, in the order of the labels,
     - `label`, string `(batch,)`: the most probable class; its number where the
       model has no labels,
     - `score`, float32 `(batch,)`: its probability, in `[0, 1]`;
     - with `multi_label`, instead of the last two, `labels` and `scores` `(batch,
-      num_classes)`: all of them, the most probable first;
+      num_classes)`: all of them, the most probable first.
 
-    for a `TextRegressor` `values`, float32 `(batch, num_outputs)`; for a
-    `FeatureExtractor` `features`, float32, of the shape of the model's output, and
-    where they are not pooled `mask`, int32 `(batch, tokens)`, zero at padding.
+    A `TokenClassifier` splits texts at white space into `words` `(batch, words)`, and
+    returns for each of them `probabilities`, its `labels` and `scores`; empty and zero
+    at padding and at words beyond `sequence_length`. A `TextRegressor` returns
+    `values`, float32 `(batch, num_outputs)`; a `FeatureExtractor` `features`, of the
+    shape of the model's output, and where they are not pooled `mask`.
 
     The vocabulary and the labels are inside. TF Serving finds new versions by
     itself: point it at `folder`.
@@ -64,6 +71,9 @@ def export_saved_model(
         check_texts: Texts to run in a clean process, through the loader of TF
             Serving, before the version is moved into place; there the numbers must
             be those of `model` within 1e-5 of the largest, or of 1.
+        id_lengths: Tokens of the signatures that take ids, 2 to the longest text of
+            the preprocessor. None: 128, or that if it is shorter.
+        hidden_states: Which states to return as `features`, as in `choose_layers`.
 
     Returns:
         The folder of the new version.
@@ -88,7 +98,7 @@ def export_saved_model(
     """
     folder = pathlib.Path(folder).expanduser()
     check_export_folder(folder)
-    signature = signature_of(model)
+    functions = ServedFunctions(model, id_lengths, hidden_states)
     if isinstance(check_texts, str) or not check_texts:
         raise ValueError(
             "`check_texts` must be a list of at least one text. "
@@ -96,8 +106,8 @@ def export_saved_model(
         )
     version = next_version(folder)
     with published_folder(version) as draft:
-        _write(model, signature, draft)
-        _check(model, signature, draft, list(check_texts))
+        _write(functions, draft)
+        _check(functions, draft, list(check_texts))
     return version
 
 
@@ -128,44 +138,21 @@ def check_export_folder(folder: pathlib.Path) -> None:
         )
 
 
-def _write(model: Any, signature: Signature, folder: pathlib.Path) -> None:
+def _write(functions: ServedFunctions, folder: pathlib.Path) -> None:
     import tensorflow as tf
 
-    preprocessor = model.preprocessor
-
-    def serve(texts: Any) -> dict[str, Any]:
-        ids = preprocessor(texts)
-        outputs = tf.cast(model(ids, training=False), tf.float32)
-        return {signature.main: outputs, **signature.more(ids, outputs)}
-
-    module = tf.Module()
-    module.weights = [weight.value for weight in model.weights]
-    texts = tf.TensorSpec((None,), tf.string, name="texts")
-    module.serve = tf.function(serve, input_signature=[texts])
-    signatures = {"serving_default": module.serve.get_concrete_function()}
+    module, signatures = functions.trace()
     tf.saved_model.save(module, str(folder), signatures=signatures)
 
 
 def _check(
-    model: Any, signature: Signature, folder: pathlib.Path, texts: list[str]
+    functions: ServedFunctions, folder: pathlib.Path, texts: Sequence[str]
 ) -> Timings:
-    import tensorflow as tf
-
-    # Outside the graph: these ids come from the other tokeniser. On the CPU, as in
-    # the clean process: some GPUs round more coarsely.
-    with tf.device("CPU"):
-        outputs = model(model.preprocessor(texts), training=False)
-    expected = keras.ops.convert_to_numpy(keras.ops.cast(outputs, "float32"))
-    call = ServedCall(
-        "serving_default",
-        {"texts": np.array(texts, object)},
-        {signature.main: expected},
-        TOLERANCE,
-    )
+    calls = functions.expected(texts, TOLERANCE)
     try:
         if findings := lint_saved_model(folder):
             raise RuntimeError(" ".join(findings))
-        return check_in_clean_process(folder, [call])
+        return check_in_clean_process(folder, calls)
     except (RuntimeError, ValueError) as error:
         raise RuntimeError(
             "The export did not pass its check in a clean process, and was not put "
