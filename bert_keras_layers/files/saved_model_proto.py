@@ -1,9 +1,19 @@
 """SavedModel protos: the folder of a SavedModel -> what its saved_model.pb says."""
 
+import itertools
 import pathlib
 from typing import Any
 
 from bert_keras_layers.files.saved_model import damage_named
+
+# What TensorFlow's code for fingerprints takes for granted: without these attributes
+# it ends the process.
+_CALL = ("f", "config_proto")
+_ATTRIBUTES = {
+    "Const": ("dtype", "value"),
+    "PartitionedCall": _CALL,
+    "StatefulPartitionedCall": _CALL,
+}
 
 
 def read_saved_model_proto(folder: pathlib.Path) -> Any:
@@ -22,9 +32,21 @@ def read_saved_model_proto(folder: pathlib.Path) -> Any:
     with damage_named(folder):
         proto = saved_model_pb2.SavedModel()
         proto.ParseFromString((folder / "saved_model.pb").read_bytes())
+        if not proto.meta_graphs:
+            raise ValueError("saved_model.pb holds no graph")
+        for meta_graph in proto.meta_graphs:
+            _check_attributes(meta_graph.graph_def)
         if (folder / "fingerprint.pb").is_file():
             _check_fingerprint(folder)
     return proto
+
+
+def _check_attributes(graph: Any) -> None:
+    functions = (function.node_def for function in graph.library.function)
+    for node in itertools.chain(graph.node, *functions):
+        for attribute in _ATTRIBUTES.get(node.op, ()):
+            if attribute not in node.attr:
+                raise ValueError(f"node {node.name!r} has no attribute {attribute!r}")
 
 
 def _check_fingerprint(folder: pathlib.Path) -> None:

@@ -1,5 +1,3 @@
-import json
-import pathlib
 import shutil
 
 import numpy as np
@@ -12,7 +10,9 @@ from bert_keras_layers import (
     export_saved_model,
 )
 from bert_keras_layers.serving import export
+from bert_keras_layers.serving.clean_answers import ServedRequest, clean_answers
 from bert_keras_layers.serving.served_model import ServedModel
+from bert_keras_layers.serving.signature import Signature, signature_of
 
 pytestmark = pytest.mark.tensorflow
 
@@ -76,32 +76,13 @@ def test_an_empty_batch_gives_empty_outputs(model, tmp_path):
     assert outputs["probabilities"].shape == (0, 2)
 
 
-def test_real_weights_serve_where_neither_keras_nor_the_package_is(
-    minilm_export, run_python
-):
+def test_real_weights_serve_through_the_c_loader(minilm_export):
     model, version = minilm_export
     texts = [*export.CHECK_TEXTS, "a long text, " * 200]
-    check = pathlib.Path(export.__file__).with_name("saved_model_check.py")
-    printed = run_python(
-        f"""
-import importlib.util, json, sys
-for name in ("keras", "tf_keras", "bert_keras_layers"):
-    sys.modules[name] = None
-spec = importlib.util.spec_from_file_location("check", {str(check)!r})
-check = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(check)
-check.load_text_ops()
-import tensorflow as tf
-model = tf.saved_model.load({str(version)!r})
-outputs = model.signatures["serving_default"](tf.constant({texts!r}))
-imported = [name for name in sys.modules if name.startswith(("keras.", "tf_keras."))]
-print(json.dumps([outputs["probabilities"].numpy().tolist(), imported]))
-"""
-    )
-    probabilities, imported = json.loads(printed.splitlines()[-1])
-    assert imported == []
+    request = ServedRequest("serving_default", {"texts": np.array(texts, object)})
+    (outputs,) = clean_answers(version, [request]).outputs
     np.testing.assert_allclose(
-        probabilities, model.predict(texts, verbose=0), rtol=0, atol=1e-5
+        outputs["probabilities"], model.predict(texts, verbose=0), rtol=0, atol=1e-5
     )
 
 
@@ -138,6 +119,22 @@ def test_an_export_that_does_not_load_is_not_published(model, tmp_path, monkeypa
 
     monkeypatch.setattr(export, "_write", write_half)
     with pytest.raises(RuntimeError, match="not put into place"):
+        export_saved_model(model, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_export_with_findings_is_not_published(model, tmp_path, monkeypatch):
+    import tensorflow as tf
+
+    serve = signature_of(model).more
+
+    def more(ids, outputs):
+        return {**serve(ids, outputs), "mean": tf.reduce_mean(outputs)}
+
+    monkeypatch.setattr(
+        export, "signature_of", lambda model: Signature("probabilities", more)
+    )
+    with pytest.raises(RuntimeError, match=r"put into place: The output 'mean' .* sin"):
         export_saved_model(model, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
