@@ -33,7 +33,7 @@ def export_saved_model(
     folder: str | os.PathLike[str],
     check_texts: Sequence[str] = CHECK_TEXTS,
     id_lengths: Sequence[int] | None = None,
-    hidden_states: Sequence[int] = (),
+    hidden_states: int | Sequence[int] | None = (),
 ) -> pathlib.Path:
     """Writes a model as the next version of a SavedModel that takes text.
 
@@ -73,7 +73,8 @@ def export_saved_model(
             be those of `model` within 1e-5 of the largest, or of 1.
         id_lengths: Tokens of the signatures that take ids, 2 to the longest text of
             the preprocessor. None: 128, or that if it is shorter.
-        hidden_states: Which states to return as `features`, as in `choose_layers`.
+        hidden_states: Which of the states up to the highest layer in use `features`
+            returns too, as in `choose_layers`: `()` for none, None for all.
 
     Returns:
         The folder of the new version.

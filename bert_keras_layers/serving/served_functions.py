@@ -1,7 +1,7 @@
 """Served functions: a text model -> the signatures of its SavedModel."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -13,6 +13,11 @@ from bert_keras_layers.serving.clean_check import ServedCall
 from bert_keras_layers.serving.served_answer import served_answer
 
 Tensors = Mapping[str, Any]
+Reader = Callable[..., Tensors]
+"""Takes a tokeniser and what a signature is given, returns ids by name."""
+Readers = dict[str, tuple[dict[str, Any], Reader]]
+"""For each signature its inputs, as shape and type by name, and how to read them."""
+LayerChoice = int | Sequence[int] | None
 ID_LENGTH = 128
 
 
@@ -38,133 +43,136 @@ class ServedFunctions:
         self,
         model: Any,
         id_lengths: Sequence[int] | None,
-        hidden_states: Sequence[int],
+        hidden_states: LayerChoice,
     ) -> None:
         self._model = model
         self._answer = served_answer(model)
-        self._lengths = _checked_lengths(id_lengths, model.preprocessor.sequence_length)
         features = _features(model, hidden_states)
         self._features = [name for name in features if name != self._answer.main]
         outputs = {self._answer.main: model.output, **features}
         # Its name is in that of every node of the graph.
-        self.live = keras.Model(model.input, outputs, name="model")
-
-    def outputs(self, signature: str, ids: Tensors, computed: Tensors) -> Tensors:
-        """Returns the outputs of a signature by name.
-
-        Args:
-            signature: Its name.
-            ids: What was read.
-            computed: What `live` made of it.
-        """
-        computed = {name: keras.ops.cast(x, "float32") for name, x in computed.items()}
-        if signature == "features":
-            mask = {"mask": ids["attention_mask"]}
-            has_states = any(len(computed[name].shape) > 2 for name in self._features)
-            chosen = {name: computed[name] for name in self._features}
-            return {**chosen, **(mask if has_states else {})}
-        main = computed[self._answer.main]
-        return {self._answer.main: main, **self._answer.more(ids, main)}
+        self._live = keras.Model(model.input, outputs, name="model")
+        longest = model.preprocessor.sequence_length
+        self._readers = self._readers_of_texts(longest)
+        for length in _checked_lengths(id_lengths, longest):
+            inputs = {name: ((None, length), "int32") for name in model.input}
+            self._readers[f"ids_{length}"] = (inputs, _given_ids(model.input))
 
     def trace(self) -> tuple[Any, dict[str, Any]]:
         """Returns a `tf.Module` with the variables, and the signatures by name."""
         import tensorflow as tf
 
-        model, answer = self._model, self._answer
         hold = functools.partial(tf.Variable, trainable=False)
-        tokenizer = model.preprocessor.graph_tokenizer(hold=hold)
+        tokenizer = self._model.preprocessor.graph_tokenizer(hold=hold)
         module = tf.Module()
-        module.weights = [weight.value for weight in model.weights]
+        module.weights = [weight.value for weight in self._model.weights]
         module.tables = tokenizer.tables
 
-        texts = _spec("texts", (None,), tf.string)
-        pairs = _spec("pairs", (None,), tf.string)
-        read = tf.function(
-            lambda texts: answer.read(tokenizer, texts), input_signature=[texts]
-        )
+        def specs(inputs: Mapping[str, Any]) -> list[Any]:
+            return [tf.TensorSpec(*given, name) for name, given in inputs.items()]
 
-        def given_ids(*ids: Any) -> Tensors:
-            return dict(zip(model.input, ids, strict=True))
-
-        open_ids = [_spec(name, (None, None), tf.int32) for name in model.input]
+        open_ids = {name: ((None, None), "int32") for name in self._model.input}
         compute = tf.function(
-            lambda *ids: self.live(given_ids(*ids), training=False),
-            input_signature=open_ids,
+            lambda *ids: self._compute(dict(zip(open_ids, ids, strict=True))),
+            input_signature=specs(open_ids),
         )
+        traced: dict[Reader, Any] = {}
 
-        def signature(
-            name: str, read: Callable[..., Tensors], specs: Sequence[Any]
-        ) -> Any:
+        def signature(name: str, inputs: Mapping[str, Any], read: Reader) -> Any:
+            traced[read] = traced.get(read) or tf.function(
+                lambda *given: read(tokenizer, *given), input_signature=specs(inputs)
+            )
+
             def serve(*given: Any) -> Tensors:
-                ids = read(*given)
-                return self.outputs(name, ids, compute(*(ids[x] for x in model.input)))
+                ids = traced[read](*given)
+                return self._named(name, ids, compute(*(ids[x] for x in open_ids)))
 
-            return tf.function(serve, input_signature=specs).get_concrete_function()
+            function = tf.function(serve, input_signature=specs(inputs))
+            return function.get_concrete_function()
 
-        signatures = {"serving_default": signature("serving_default", read, [texts])}
-        if self._features:
-            signatures["features"] = signature("features", read, [texts])
-        if _takes_pairs(model):
-            signatures["pairs"] = signature("pairs", tokenizer, [texts, pairs])
-        for length in self._lengths:
-            name = f"ids_{length}"
-            specs = [_spec(x, (None, length), tf.int32) for x in model.input]
-            signatures[name] = signature(name, given_ids, specs)
+        signatures = {
+            name: signature(name, *reader) for name, reader in self._readers.items()
+        }
         return module, signatures
 
     def expected(self, texts: Sequence[str], tolerance: float) -> list[ServedCall]:
         """Returns a call of each signature, and the numbers of the live model.
 
-        Texts are read outside the graph, by the other engine, where they are whole.
+        Whole texts are read outside the graph, by the other engine.
         """
         import tensorflow as tf
 
-        preprocessor, given = self._model.preprocessor, np.array(texts, object)
-        read = self._answer.read(preprocessor, list(texts))
-        inputs = {"serving_default": ({"texts": given}, read)}
+        preprocessor = self._model.preprocessor
+        given = {
+            "texts": np.array(texts, object),
+            "pairs": np.array(texts[::-1], object),
+        }
+        given |= self._answer.read(preprocessor, given["texts"])
+        calls = []
+        for name, (inputs, read) in self._readers.items():
+            arrays = {key: _fitted(given[key], *inputs[key]) for key in inputs}
+            ids = read(preprocessor, *arrays.values())
+            # The clean process has a CPU only, and some GPUs round more coarsely.
+            with tf.device("CPU"):
+                computed = self._compute({key: ids[key] for key in self._model.input})
+            # Names of classes are left out: of two like numbers, either may be larger.
+            outputs = {
+                key: np.asarray(output)
+                for key, output in self._named(name, ids, computed).items()
+            }
+            numbers = {key: x for key, x in outputs.items() if x.dtype.kind == "f"}
+            calls.append(ServedCall(name, arrays, numbers, tolerance))
+        return calls
+
+    def _readers_of_texts(self, longest: int) -> Readers:
+        texts, pairs = {"texts": ((None,), "string")}, {"pairs": ((None,), "string")}
+        readers: Readers = {"serving_default": (texts, self._answer.read)}
         if self._features:
-            inputs["features"] = inputs["serving_default"]
-        if _takes_pairs(self._model):
-            pairs = given[::-1]
-            ids = preprocessor(list(texts), list(pairs))
-            inputs["pairs"] = ({"texts": given, "pairs": pairs}, ids)
-        for length in self._lengths:
-            ids = {name: _fitted(read[name], length) for name in self._model.input}
-            inputs[f"ids_{length}"] = (ids, ids)
-        # The clean process has a CPU only, and some GPUs round more coarsely.
-        with tf.device("CPU"):
-            return [
-                ServedCall(
-                    name,
-                    arrays,
-                    _numbers(self.outputs(name, ids, self.live(ids, training=False))),
-                    tolerance,
-                )
-                for name, (arrays, ids) in inputs.items()
-            ]
+            readers["features"] = (texts, self._answer.read)
+        takes_pairs = self._model.encoder.takes_pairs and longest >= 3
+        if isinstance(self._model, FeatureModel) and takes_pairs:
+            readers["pairs"] = (texts | pairs, _read_pairs)
+        return readers
+
+    def _compute(self, ids: Tensors) -> Tensors:
+        outputs = self._live(ids, training=False)
+        return {name: keras.ops.cast(x, "float32") for name, x in outputs.items()}
+
+    def _named(self, signature: str, ids: Tensors, computed: Tensors) -> Tensors:
+        """Returns the outputs of a signature by name."""
+        if signature != "features":
+            main = computed[self._answer.main]
+            return {self._answer.main: main, **self._answer.more(ids, main)}
+        outputs = {name: computed[name] for name in self._features}
+        if any(len(x.shape) > 2 for x in outputs.values()):
+            outputs["mask"] = ids["attention_mask"]
+        return outputs
 
 
-def _fitted(ids: Any, length: int) -> Any:
-    cut = np.asarray(ids)[:, :length]
-    return np.pad(cut, [(0, 0), (0, length - cut.shape[1])])
+def _read_pairs(tokenizer: Any, texts: Any, pairs: Any) -> Tensors:
+    return tokenizer(texts, pairs)
 
 
-def _numbers(outputs: Tensors) -> dict[str, Any]:
-    # Names of classes are left out: of two like numbers, either may be the larger.
-    arrays = {name: np.asarray(output) for name, output in outputs.items()}
-    return {name: x for name, x in arrays.items() if x.dtype.kind == "f"}
+def _given_ids(names: Iterable[str]) -> Reader:
+    return lambda tokenizer, *ids: dict(zip(names, ids, strict=True))
 
 
-def _takes_pairs(model: Any) -> bool:
-    room = model.preprocessor.sequence_length >= 3
-    return isinstance(model, FeatureModel) and model.encoder.takes_pairs and room
+def _fitted(array: Any, shape: Sequence[int | None], dtype: str) -> Any:
+    """Returns texts as they are, and ids cut or padded to their length."""
+    if len(shape) == 1:
+        return array
+    cut = np.asarray(array)[:, : shape[1]]
+    return np.pad(cut, [(0, 0), (0, shape[1] - cut.shape[1])])
 
 
-def _features(model: Any, hidden_states: Sequence[int]) -> dict[str, Any]:
+def _features(model: Any, hidden_states: LayerChoice) -> dict[str, Any]:
     features = {"features": model.features} if isinstance(model, FeatureModel) else {}
-    if not hidden_states:
+    if hidden_states == ():
         return features
-    chosen = choose_layers(list(hidden_states), len(model.states))
+    try:
+        chosen = choose_layers(hidden_states, len(model.states))
+    except ValueError as error:
+        raise ValueError(f"`hidden_states` is read like `layers`. {error}") from None
     return {**features, **{f"hidden_state_{i}": model.states[i] for i in chosen}}
 
 
@@ -177,9 +185,3 @@ def _checked_lengths(lengths: Sequence[int] | None, longest: int) -> list[int]:
             f"preprocessor. Received: id_lengths={lengths!r}"
         )
     return sorted(set(lengths))
-
-
-def _spec(name: str, shape: Sequence[int | None], dtype: Any) -> Any:
-    import tensorflow as tf
-
-    return tf.TensorSpec(shape, dtype, name=name)

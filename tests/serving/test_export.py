@@ -11,8 +11,8 @@ from bert_keras_layers import (
 )
 from bert_keras_layers.serving import export
 from bert_keras_layers.serving.clean_answers import ServedRequest, clean_answers
+from bert_keras_layers.serving.served_functions import ServedFunctions
 from bert_keras_layers.serving.served_model import ServedModel
-from bert_keras_layers.serving.signature import Signature, signature_of
 
 pytestmark = pytest.mark.tensorflow
 
@@ -98,10 +98,10 @@ def test_versions_count_up_and_older_ones_stay(model, tmp_path):
 def test_an_export_that_differs_is_not_published(model, tmp_path, monkeypatch):
     write = export._write
 
-    def write_another(model, signature, folder):
+    def write_another(functions, folder):
         weights = model.get_weights()
         model.set_weights([weight + 0.1 for weight in weights])
-        write(model, signature, folder)
+        write(functions, folder)
         model.set_weights(weights)
 
     monkeypatch.setattr(export, "_write", write_another)
@@ -113,8 +113,8 @@ def test_an_export_that_differs_is_not_published(model, tmp_path, monkeypatch):
 def test_an_export_that_does_not_load_is_not_published(model, tmp_path, monkeypatch):
     write = export._write
 
-    def write_half(model, signature, folder):
-        write(model, signature, folder)
+    def write_half(functions, folder):
+        write(functions, folder)
         shutil.rmtree(folder / "variables")
 
     monkeypatch.setattr(export, "_write", write_half)
@@ -126,14 +126,13 @@ def test_an_export_that_does_not_load_is_not_published(model, tmp_path, monkeypa
 def test_an_export_with_findings_is_not_published(model, tmp_path, monkeypatch):
     import tensorflow as tf
 
-    serve = signature_of(model).more
+    outputs = ServedFunctions._named
 
-    def more(ids, outputs):
-        return {**serve(ids, outputs), "mean": tf.reduce_mean(outputs)}
+    def with_a_mean(self, *args):
+        named = outputs(self, *args)
+        return {**named, "mean": tf.reduce_mean(next(iter(named.values())))}
 
-    monkeypatch.setattr(
-        export, "signature_of", lambda model: Signature("probabilities", more)
-    )
+    monkeypatch.setattr(ServedFunctions, "_named", with_a_mean)
     with pytest.raises(RuntimeError, match=r"put into place: The output 'mean' .* sin"):
         export_saved_model(model, tmp_path)
     assert list(tmp_path.iterdir()) == []

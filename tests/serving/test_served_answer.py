@@ -8,6 +8,7 @@ from bert_keras_layers import (
     LayerStack,
     TextClassifier,
     TextRegressor,
+    TokenClassifier,
     export_saved_model,
 )
 from bert_keras_layers.serving.served_model import ServedModel
@@ -63,3 +64,22 @@ def test_an_extractor_of_states_returns_them_with_their_mask(small_encoder, tmp_
     ):
         assert mask.sum() == len(one)
         np.testing.assert_allclose(states[mask == 1], one, atol=1e-4)
+
+
+def test_a_tagger_returns_a_row_per_word(small_encoder, tmp_path):
+    labels = ["O", "B", "I"]
+    preprocessor = BertPreprocessor(WORDS, sequence_length=7)
+    model = TokenClassifier(small_encoder(), 3, preprocessor, labels=labels)
+    outputs = ServedModel(export_saved_model(model, tmp_path))(TEXTS)
+    sentences = [text.split() for text in TEXTS]
+    for i, sentence in enumerate(sentences):
+        row = [word.encode() for word in sentence]
+        assert outputs["words"][i].tolist() == row + [b""] * (7 - len(row))
+    expected = model.predict(sentences, verbose=0)
+    np.testing.assert_allclose(outputs["probabilities"], expected, atol=1e-5)
+    np.testing.assert_allclose(outputs["scores"], expected.max(-1), atol=1e-5)
+    assert not expected[3, -2:].any()  # No room for these words.
+    tags = [[tag.decode() or None for tag in row] for row in outputs["labels"]]
+    assert [row[: len(x)] for row, x in zip(tags, sentences, strict=True)] == (
+        model.predict_tags(sentences)
+    )
