@@ -21,6 +21,7 @@ from bert_keras_layers.models.text_regressor import TextRegressor
 from bert_keras_layers.models.token_classifier import TokenClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.export import export_saved_model
+from bert_keras_layers.serving.warm_up import write_warm_up
 from bert_keras_layers.training.gradual_unfreezing import GradualUnfreezing
 from bert_keras_layers.training.layer_rates import layer_rates
 from bert_keras_layers.training.layerwise_adamw import LayerwiseAdamW
@@ -54,4 +55,5 @@ __all__ = [
     "entity_scores",
     "export_saved_model",
     "layer_rates",
+    "write_warm_up",
 ]
