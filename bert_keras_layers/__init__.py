@@ -20,7 +20,9 @@ from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.models.text_regressor import TextRegressor
 from bert_keras_layers.models.token_classifier import TokenClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
+from bert_keras_layers.serving.batching_parameters import BatchingParameters
 from bert_keras_layers.serving.export import export_saved_model
+from bert_keras_layers.serving.server_files import write_server_files
 from bert_keras_layers.serving.warm_up import write_warm_up
 from bert_keras_layers.training.gradual_unfreezing import GradualUnfreezing
 from bert_keras_layers.training.layer_rates import layer_rates
@@ -30,6 +32,7 @@ from bert_keras_layers.version import __version__
 
 __all__ = [
     "AttentionPooling",
+    "BatchingParameters",
     "BertEncoder",
     "BertPreprocessor",
     "DenseHead",
@@ -55,5 +58,6 @@ __all__ = [
     "entity_scores",
     "export_saved_model",
     "layer_rates",
+    "write_server_files",
     "write_warm_up",
 ]
