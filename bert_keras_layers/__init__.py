@@ -21,7 +21,9 @@ from bert_keras_layers.models.text_regressor import TextRegressor
 from bert_keras_layers.models.token_classifier import TokenClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.batching_parameters import BatchingParameters
+from bert_keras_layers.serving.client import PredictClient
 from bert_keras_layers.serving.export import export_saved_model
+from bert_keras_layers.serving.grpc_client import GrpcPredictClient
 from bert_keras_layers.serving.server_files import write_server_files
 from bert_keras_layers.serving.warm_up import write_warm_up
 from bert_keras_layers.training.gradual_unfreezing import GradualUnfreezing
@@ -39,6 +41,7 @@ __all__ = [
     "FeatureExtractor",
     "GlobalPooling",
     "GradualUnfreezing",
+    "GrpcPredictClient",
     "HubEncoder",
     "LayerAttention",
     "LayerConcat",
@@ -46,6 +49,7 @@ __all__ = [
     "LayerStack",
     "LayerwiseAdamW",
     "LayerwiseHead",
+    "PredictClient",
     "RecurrentHead",
     "TextClassifier",
     "TextRegressor",
