@@ -64,7 +64,7 @@ def classifier():
 
 @pytest.fixture(scope="session")
 def stub_models(classifier, tmp_path_factory):
-    """The classifier as `customer_messages`; `numbers`, version 2 labelled `stable`."""
+    """The classifier as `customer_messages`, and `numbers` in three versions."""
     import tensorflow as tf
     from serving.stub_server import StubModels
 
@@ -76,5 +76,5 @@ def stub_models(classifier, tmp_path_factory):
         tf.saved_model.save(module, str(numbers[version]), signatures=signatures)
     exported = export_saved_model(classifier, folder / "customer_messages")
     models = {"customer_messages": {1: exported}, "numbers": numbers}
-    labels = {"customer_messages": {"stable": 1}, "numbers": {"stable": 2}}
+    labels = {"customer_messages": {"canary": 1}, "numbers": {"stable": 2}}
     return StubModels(models, labels)

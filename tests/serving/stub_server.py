@@ -47,6 +47,7 @@ class StubModels:
             name: {number: tf.saved_model.load(str(f)) for number, f in paths.items()}
             for name, paths in folders.items()
         }
+        self.folders = folders
         self.labels = labels
 
     def find(self, name, version, label):
@@ -152,6 +153,11 @@ def metadata(models, spec):
     return {"metadata": {"signature_def": {"signature_def": outputs}}}
 
 
+def written(answer):
+    """Writes JSON as TF Serving does: in UTF-8, and with NaN."""
+    return json.dumps(answer, ensure_ascii=False).encode()
+
+
 @contextlib.contextmanager
 def http_server(answer):
     """Serves on loopback: `answer` gets method, path and body, returns status, body."""
@@ -193,10 +199,10 @@ def rest_server(models):
                 raise Refused(400, f"Malformed request: {method} {path}")
             spec = match.groups()[:3]
             if method == "GET":
-                return 200, json.dumps(metadata(models, spec)).encode()
-            return 200, json.dumps(predict(models, spec, json.loads(body))).encode()
+                return 200, written(metadata(models, spec))
+            return 200, written(predict(models, spec, json.loads(body)))
         except Refused as error:
-            return error.status, json.dumps({"error": str(error)}).encode()
+            return error.status, written({"error": str(error)})
 
     return http_server(answer)
 
