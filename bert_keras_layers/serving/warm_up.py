@@ -74,7 +74,9 @@ def write_warm_up(
     3
     """
     folder = pathlib.Path(version_folder).expanduser()
-    name = check_server_name("model", model_name or folder.absolute().parent.name)
+    name = folder.absolute().parent.name
+    if model_name is not None:
+        name = check_server_name("model", model_name)
     if not batch_sizes or any(
         not isinstance(size, int | np.integer) or size < 1 for size in batch_sizes
     ):

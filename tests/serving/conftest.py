@@ -63,18 +63,23 @@ def classifier():
 
 
 @pytest.fixture(scope="session")
-def stub_models(classifier, tmp_path_factory):
+def exported(classifier, tmp_path_factory):
+    """The folder of the version that the classifier was exported to."""
+    return export_saved_model(classifier, tmp_path_factory.mktemp("models") / "films")
+
+
+@pytest.fixture(scope="session")
+def stub_models(exported, tmp_path_factory):
     """The classifier as `customer_messages`, and `numbers` in three versions."""
     import tensorflow as tf
     from serving.stub_server import StubModels
 
-    folder = tmp_path_factory.mktemp("models")
+    folder = tmp_path_factory.mktemp("numbers")
     numbers = {}
     for version in (1, 2, 10):
         module, signatures = _numbers_model(factor=version)
-        numbers[version] = folder / "numbers" / str(version)
+        numbers[version] = folder / str(version)
         tf.saved_model.save(module, str(numbers[version]), signatures=signatures)
-    exported = export_saved_model(classifier, folder / "customer_messages")
     models = {"customer_messages": {1: exported}, "numbers": numbers}
     labels = {"customer_messages": {"canary": 1}, "numbers": {"stable": 2}}
     return StubModels(models, labels)

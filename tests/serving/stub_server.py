@@ -47,7 +47,6 @@ class StubModels:
             name: {number: tf.saved_model.load(str(f)) for number, f in paths.items()}
             for name, paths in folders.items()
         }
-        self.folders = folders
         self.labels = labels
 
     def find(self, name, version, label):

@@ -67,12 +67,10 @@ def test_requests_of_curl_run(stub_models):
 
 
 @pytest.mark.tensorflow
-def test_the_code_runs(stub_models, tmp_path, monkeypatch):
+def test_the_code_runs(stub_models, exported, tmp_path, monkeypatch):
     for version in "12":
-        shutil.copytree(
-            stub_models.folders["customer_messages"][1],
-            tmp_path / "saved_models" / "customer_messages" / version,
-        )
+        folder = tmp_path / "saved_models" / "customer_messages" / version
+        shutil.copytree(exported, folder)
     monkeypatch.chdir(tmp_path)
     names = {}
     with rest_server(stub_models) as url, grpc_server(stub_models) as address:

@@ -1,16 +1,12 @@
+import shutil
+
 import pytest
 
-from bert_keras_layers import (
-    BertPreprocessor,
-    TextClassifier,
-    export_saved_model,
-    write_warm_up,
-)
+from bert_keras_layers import write_warm_up
 from bert_keras_layers.serving import warm_up
 
 pytestmark = pytest.mark.tensorflow
 
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "film", "very", "a", "."]
 SHAPES = {
     "serving_default": {"texts": (None,)},
     "pairs": {"texts": (None,), "pairs": (None,)},
@@ -116,10 +112,8 @@ def test_every_request_runs(saved_model):
     assert not results["ids"]["token_type_ids_out"].any()
 
 
-def test_an_export_runs_its_warm_up(small_encoder, tmp_path):
-    preprocessor = BertPreprocessor(WORDS, sequence_length=8)
-    model = TextClassifier(small_encoder(), 2, preprocessor, labels=["no", "yes"])
-    version = export_saved_model(model, tmp_path / "films")
+def test_an_export_runs_its_warm_up(exported, tmp_path):
+    version = shutil.copytree(exported, tmp_path / "films" / "1")
     served = list(replay(version, read_requests(write_warm_up(version))))
     rows = [len(outputs["label"]) for _, outputs in served]
     assert rows[:3] == list(warm_up.BATCH_SIZES)
