@@ -41,7 +41,8 @@ def write_warm_up(
     version that loads but cannot run takes the place of one that can; with them the
     server refuses it. There is one request for each signature and batch size. String
     inputs hold `texts` over and over; inputs whose name ends in `mask` hold ones,
-    all others zeros, which are ids in range of any vocabulary.
+    all others zeros, which are ids in range of any vocabulary. Loading takes as long
+    as all of them: fewer, smaller batches load sooner.
 
     Args:
         version_folder: A SavedModel, such as `saved_models/parcels/1`.

@@ -113,7 +113,10 @@ def test_files_replace_older_ones_and_never_differ(folder):
         "monitoring.config",
     ]
     before = sorted(folder.iterdir())
+    reader = (folder / "models.config").open("rb")  # A server, in the middle of it.
     write_server_files(folder, versions={"parcels": [1]}, base_path="/elsewhere")
+    with reader:
+        assert reader.read() == first["models.config"]
     again = {path.name: path.read_bytes() for path in write_server_files(folder)}
     assert again == first
     assert sorted(folder.iterdir()) == before

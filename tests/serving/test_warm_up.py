@@ -128,6 +128,20 @@ def test_the_file_replaces_an_older_one_and_never_differs(saved_model):
     assert list(file.parent.iterdir()) == [file]
 
 
+def test_after_an_error_the_file_is_as_it_was(saved_model, monkeypatch):
+    file = write_warm_up(saved_model)
+    before = file.read_bytes()
+
+    def fail_late(*arguments):
+        yield b"half"
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(warm_up, "_records", fail_late)
+    with pytest.raises(RuntimeError, match="broken"):
+        write_warm_up(saved_model)
+    assert file.read_bytes() == before
+
+
 def test_the_model_can_be_named(saved_model):
     file = write_warm_up(saved_model, model_name="letters")
     assert {r.model_spec.name for r in read_requests(file)} == {"letters"}
