@@ -21,8 +21,13 @@ from bert_keras_layers.models.text_classifier import TextClassifier
 from bert_keras_layers.models.text_regressor import TextRegressor
 from bert_keras_layers.models.token_classifier import TokenClassifier
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
+from bert_keras_layers.serving.batching_parameters import BatchingParameters
+from bert_keras_layers.serving.client import PredictClient
 from bert_keras_layers.serving.export import export_saved_model
+from bert_keras_layers.serving.grpc_client import GrpcPredictClient
 from bert_keras_layers.serving.lint import lint_saved_model
+from bert_keras_layers.serving.server_files import write_server_files
+from bert_keras_layers.serving.warm_up import write_warm_up
 from bert_keras_layers.training.gradual_unfreezing import GradualUnfreezing
 from bert_keras_layers.training.layer_rates import layer_rates
 from bert_keras_layers.training.layerwise_adamw import LayerwiseAdamW
@@ -31,12 +36,14 @@ from bert_keras_layers.version import __version__
 
 __all__ = [
     "AttentionPooling",
+    "BatchingParameters",
     "BertEncoder",
     "BertPreprocessor",
     "DenseHead",
     "FeatureExtractor",
     "GlobalPooling",
     "GradualUnfreezing",
+    "GrpcPredictClient",
     "HubEncoder",
     "LayerAttention",
     "LayerConcat",
@@ -44,6 +51,7 @@ __all__ = [
     "LayerStack",
     "LayerwiseAdamW",
     "LayerwiseHead",
+    "PredictClient",
     "RecurrentHead",
     "TextClassifier",
     "TextRegressor",
@@ -58,4 +66,6 @@ __all__ = [
     "export_saved_model",
     "layer_rates",
     "lint_saved_model",
+    "write_server_files",
+    "write_warm_up",
 ]

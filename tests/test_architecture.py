@@ -67,6 +67,7 @@ print(sorted({name.split(".")[0] for name in set(sys.modules) - before}))
     )
     imported = set(ast.literal_eval(printed.splitlines()[-1]))
     optional = {
+        "grpc",
         "huggingface_hub",
         "jax",
         "kagglehub",
@@ -74,6 +75,7 @@ print(sorted({name.split(".")[0] for name in set(sys.modules) - before}))
         "seqeval",
         "sklearn",
         "tensorflow_hub",
+        "tensorflow_serving",
         "tensorflow_text",
         "tf_keras",
         "torch",
