@@ -6,9 +6,6 @@ import sys
 
 import pytest
 from saved_function import save_function
-from typer.testing import CliRunner
-
-from bert_keras_layers.cli.app import app
 
 pytestmark = pytest.mark.tensorflow
 
@@ -106,6 +103,10 @@ def test_predict_without_a_model_is_one_sentence(tmp_path):
 
 def lint(*arguments):
     """Calls the command in this process, where TensorFlow is imported already."""
+    from typer.testing import CliRunner
+
+    from bert_keras_layers.cli.app import app
+
     return CliRunner().invoke(app, ["lint", *map(str, arguments)])
 
 
