@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from saved_function import save_function
 
 pytestmark = pytest.mark.tensorflow
 
@@ -98,6 +99,44 @@ def test_predict_without_a_model_is_one_sentence(tmp_path):
     assert result.stderr.splitlines()[-1].startswith(
         "Error: There must be a SavedModel"
     )
+
+
+def lint(*arguments):
+    """Calls the command in this process, where TensorFlow is imported already."""
+    from typer.testing import CliRunner
+
+    from bert_keras_layers.cli.app import app
+
+    return CliRunner().invoke(app, ["lint", *map(str, arguments)])
+
+
+def test_lint_prints_sentences_and_an_exit_code(tmp_path):
+    import tensorflow as tf
+
+    spec = tf.TensorSpec((None,), name="x")
+    save_function(tmp_path / "good" / "1", lambda x: {"y": x + 1}, spec)
+    save_function(tmp_path / "bad", lambda x: {"y": x[0]}, spec)
+    good, bad = lint(tmp_path / "good"), lint(tmp_path / "bad")
+    assert (good.exit_code, bad.exit_code) == (0, 1)
+    assert good.stdout == f"{tmp_path / 'good'}: nothing to complain about.\n"
+    (sentence,) = bad.stdout.splitlines()
+    assert sentence.startswith("The output 'y' of 'serving_default' is a single value")
+    good, bad = lint(tmp_path / "good", "--json"), lint(tmp_path / "bad", "--json")
+    assert (good.exit_code, bad.exit_code) == (0, 1)
+    assert (json.loads(good.stdout), json.loads(bad.stdout)) == ([], [sentence])
+
+
+def test_lint_without_a_whole_model_is_one_sentence(tmp_path):
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1" / "saved_model.pb").write_bytes(b"no proto")
+    for folder, words in (
+        ("none", "There must be a SavedModel"),
+        (".", "The SavedMod"),
+    ):
+        result = lint(tmp_path / folder)
+        assert (result.exit_code, result.stdout) == (1, "")
+        (sentence,) = result.stderr.splitlines()
+        assert sentence.startswith(f"Error: {words}")
 
 
 def test_without_its_extra_the_command_says_what_to_install(run_python):
