@@ -22,6 +22,7 @@ def check_layer(layer, inputs, tmp_path, mask=None):
     model = as_model(layer, inputs, mask)
     feed = inputs if mask is None else [inputs, mask]
     check_config(layer)
+    check_paths(layer)
     check_shapes(layer, model, inputs, expected)
     check_masks(layer, inputs, mask, expected)
     check_saved_file(model, feed, expected, tmp_path)
@@ -72,6 +73,12 @@ def check_config(layer):
     config = json.loads(json.dumps(layer.get_config()))
     assert config["name"] == layer.name
     assert type(layer).from_config(config).get_config() == layer.get_config()
+
+
+def check_paths(layer):
+    """Each weight has a path of its own, or torch takes several for one."""
+    paths = [weight.path for weight in layer.weights]
+    assert len(set(paths)) == len(paths), paths
 
 
 def check_shapes(layer, model, inputs, expected):

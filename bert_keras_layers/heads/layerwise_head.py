@@ -1,6 +1,6 @@
 """Layerwise head: hidden states -> scores of each layer, and of all together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -108,10 +108,14 @@ class LayerwiseHead(HiddenStatesLayer):
             )
         self.output_names = [COMBINED, *(f"layer_{index}" for index in indices)]
         policy = self.dtype_policy
-        self.poolings = [pooling_layer(self._pooling, dtype=policy) for _ in indices]
+        names = self.output_names[1:]
+        self.poolings = [
+            pooling_layer(_renamed(self._pooling, f"{name}_pooling"), dtype=policy)
+            for name in names
+        ]
         self.classifiers = [
             DenseHead(self.units, dropout=self.dropout, dtype=policy, name=name)
-            for name in self.output_names[1:]
+            for name in names
         ]
         for pooling, classifier in zip(self.poolings, self.classifiers, strict=True):
             pooling.build(input_shape[0])
@@ -159,3 +163,14 @@ class LayerwiseHead(HiddenStatesLayer):
             "pooling": self._pooling,
             "dropout": self.dropout,
         }
+
+
+def _renamed(pooling: Any, name: str) -> Any:
+    """Returns modes as they are, the config of a layer with another name.
+
+    Weights of one path would be one parameter to torch: only the last of them would
+    get its gradients cleared between steps.
+    """
+    if not isinstance(pooling, Mapping):
+        return pooling
+    return {**pooling, "config": {**pooling["config"], "name": name}}

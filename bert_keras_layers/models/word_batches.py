@@ -24,6 +24,10 @@ class WordBatches(TextBatches):
         width = ids["word_ids"].shape[1]
         fitted = np.zeros((len(targets), width), targets.dtype)
         fitted[:, : targets.shape[1]] = targets[:, :width]
-        # Keras multiplies the weight of a sentence with the mask of its words.
-        weights = [x[:, np.newaxis] if x.ndim == 1 else x for x in weights]
+        # Keras multiplies the weight of a sentence with the mask of its words; in
+        # place, so one weight per sentence would not do on torch.
+        weights = [
+            np.repeat(x[:, np.newaxis], width, axis=1) if x.ndim == 1 else x
+            for x in weights
+        ]
         return (ids, fitted, *weights)
