@@ -1,8 +1,6 @@
 """TransformersEncoder: a TensorFlow encoder of transformers as a Keras 3 layer."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import keras
@@ -10,7 +8,10 @@ import keras
 from bert_keras_layers.encoders.bert_encoder import BertEncoder
 from bert_keras_layers.encoders.hugging_face import read_config
 from bert_keras_layers.encoders.transformers_files import fill_from_folder
-from bert_keras_layers.encoders.transformers_model import TransformersModel
+from bert_keras_layers.encoders.transformers_model import (
+    TransformersModel,
+    tf_keras_policy,
+)
 from bert_keras_layers.encoders.wrapped_encoder import (
     WrappedEncoder,
     require_tensorflow,
@@ -162,22 +163,10 @@ def _opened(model: Any, dtype: Any) -> TransformersModel:
 
 
 def _built(config: Any, dtype: Any) -> Any:
-    with _tf_keras_policy(keras.dtype_policies.get(dtype).name):
+    with tf_keras_policy(keras.dtype_policies.get(dtype).name):
         model = _transformers().TFAutoModel.from_config(config)
         model.build_in_name_scope()
     return model
-
-
-@contextmanager
-def _tf_keras_policy(name: str) -> Iterator[None]:
-    from tf_keras import mixed_precision
-
-    before = mixed_precision.global_policy()
-    mixed_precision.set_global_policy(name)
-    try:
-        yield
-    finally:
-        mixed_precision.set_global_policy(before)
 
 
 def _transformers() -> Any:

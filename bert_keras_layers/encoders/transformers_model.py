@@ -2,7 +2,8 @@
 
 import copy
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any
 
@@ -82,7 +83,8 @@ class TransformersModel:
             )
         config = copy.deepcopy(self.config)
         config.num_hidden_layers = num_layers
-        main = type(self.main)(config, name=self.main.name)
+        with tf_keras_policy(self.dtype):
+            main = type(self.main)(config, name=self.main.name)
         main.pooler = None
         stack, pooler = self._stack, getattr(self.main, "pooler", None)
         shorter_stack = _stack(main)
@@ -115,6 +117,19 @@ class TransformersModel:
         named = [(v.name.split(scope, 1)[-1], v) for v in variables]
         # Sorted: tf_keras orders them by when a layer was attached.
         return sorted(named, key=itemgetter(0))
+
+
+@contextmanager
+def tf_keras_policy(name: str) -> Iterator[None]:
+    """Makes `name` the dtype policy of new tf_keras layers."""
+    from tf_keras import mixed_precision
+
+    before = mixed_precision.global_policy()
+    mixed_precision.set_global_policy(name)
+    try:
+        yield
+    finally:
+        mixed_precision.set_global_policy(before)
 
 
 def _stack(main: Any) -> Any:

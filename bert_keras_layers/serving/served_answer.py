@@ -13,6 +13,10 @@ def _whole_texts(tokenizer: Any, texts: Any) -> dict[str, Any]:
     return tokenizer(texts)
 
 
+def _no_more(ids: Mapping[str, Any], outputs: Any) -> dict[str, Any]:
+    return {}
+
+
 class ServedAnswer(NamedTuple):
     """How a kind of model answers.
 
@@ -45,6 +49,22 @@ def served_answer(model: Any) -> ServedAnswer:
     )
 
 
+def without_padding(
+    ids: Mapping[str, Any], states: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Returns states `(batch, tokens, ...)`, zero at padding, and their `mask`."""
+    import tensorflow as tf
+
+    mask = ids["attention_mask"]
+
+    def zeroed(x: Any) -> Any:
+        ones = [1] * (len(x.shape) - 2)
+        keep = tf.reshape(mask == 1, tf.concat([tf.shape(mask), ones], axis=0))
+        return tf.where(keep, x, 0.0)
+
+    return {"mask": mask, **{name: zeroed(x) for name, x in states.items()}}
+
+
 def _of_classifier(model: TextClassifier) -> ServedAnswer:
     names = _class_names(model)
 
@@ -67,14 +87,14 @@ def _of_classifier(model: TextClassifier) -> ServedAnswer:
 
 
 def _of_regressor(model: TextRegressor) -> ServedAnswer:
-    return ServedAnswer("values", lambda ids, values: {})
+    return ServedAnswer("values", _no_more)
 
 
 def _of_extractor(model: FeatureExtractor) -> ServedAnswer:
-    def mask(ids: Mapping[str, Any], features: Any) -> dict[str, Any]:
-        return {"mask": ids["attention_mask"]} if model.pooling is None else {}
+    def masked(ids: Mapping[str, Any], features: Any) -> dict[str, Any]:
+        return without_padding(ids, {"features": features})
 
-    return ServedAnswer("features", mask)
+    return ServedAnswer("features", masked if model.pooling is None else _no_more)
 
 
 def _of_tagger(model: TokenClassifier) -> ServedAnswer:

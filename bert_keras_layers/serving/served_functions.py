@@ -10,7 +10,7 @@ import numpy as np
 from bert_keras_layers.layers.layer_choice import choose_layers
 from bert_keras_layers.models.feature_model import FeatureModel
 from bert_keras_layers.serving.clean_check import ServedCall
-from bert_keras_layers.serving.served_answer import served_answer
+from bert_keras_layers.serving.served_answer import served_answer, without_padding
 
 Tensors = Mapping[str, Any]
 Reader = Callable[..., Tensors]
@@ -144,9 +144,8 @@ class ServedFunctions:
             main = computed[self._answer.main]
             return {self._answer.main: main, **self._answer.more(ids, main)}
         outputs = {name: computed[name] for name in self._features}
-        if any(len(x.shape) > 2 for x in outputs.values()):
-            outputs["mask"] = ids["attention_mask"]
-        return outputs
+        states = {name: x for name, x in outputs.items() if len(x.shape) > 2}
+        return outputs | (without_padding(ids, states) if states else {})
 
 
 def _read_pairs(tokenizer: Any, texts: Any, pairs: Any) -> Tensors:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bert_keras_layers.files.published_file import published_file
-from bert_keras_layers.files.saved_model import damage_named
+from bert_keras_layers.serving.meta_graph import MetaGraph
 from bert_keras_layers.serving.server_name import check_server_name
 
 BATCH_SIZES = (1, 8, 32)
@@ -89,7 +89,10 @@ def write_warm_up(
         raise ValueError(
             f"`texts` must be a list of at least one text. Received: {texts!r}"
         )
-    signatures = _signatures(folder)
+    signatures = {
+        name: dict(sorted(signature.inputs.items()))
+        for name, signature in sorted(MetaGraph(folder).signatures.items())
+    }
     count = len(signatures) * len(batch_sizes)
     if not 0 < count <= MOST_RECORDS:
         raise ValueError(
@@ -104,24 +107,6 @@ def write_warm_up(
         for record in _records(name, signatures, batch_sizes, texts):
             writer.write(record)
     return file
-
-
-def _signatures(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
-    """Returns for each signature its inputs, as TensorInfo protos, by name."""
-    from tensorflow.core.protobuf import saved_model_pb2
-
-    model = saved_model_pb2.SavedModel()
-    content = (folder / "saved_model.pb").read_bytes()
-    with damage_named(folder):
-        model.ParseFromString(content)
-    return {
-        name: dict(sorted(signature.inputs.items()))
-        for graph in model.meta_graphs
-        if "serve" in graph.meta_info_def.tags
-        for name, signature in sorted(graph.signature_def.items())
-        # The others restore weights and set up tables.
-        if signature.method_name == "tensorflow/serving/predict"
-    }
 
 
 def _records(

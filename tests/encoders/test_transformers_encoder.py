@@ -136,8 +136,9 @@ def test_types_of_a_model_are_fixed(dtype):
     with pytest.raises(ValueError, match=r"fixed to float32.*dtype=mixed_bfloat16"):
         TransformersEncoder(model, dtype=dtype)
     half = TransformersEncoder(model.config, dtype=dtype)
-    states = half(INPUTS)["hidden_states"]
-    assert {state.dtype.name for state in states} == {"bfloat16"}
+    for encoder in (half, half.truncate(1)):
+        states = encoder(INPUTS)["hidden_states"]
+        assert {state.dtype.name for state in states} == {"bfloat16"}
     assert (
         transformers.modeling_tf_utils.keras.mixed_precision.global_policy().name
         == ("float32")

@@ -1,14 +1,66 @@
-import keras
+"""Exports of models that run on another backend of Keras."""
+
+import importlib.util
+
+import numpy as np
 import pytest
 
 from bert_keras_layers import BertPreprocessor, TextClassifier, export_saved_model
+from bert_keras_layers.serving.clean_answers import ServedRequest, clean_answers
+
+has_tensorflow = importlib.util.find_spec("tensorflow") is not None
 
 
-@pytest.mark.skipif(
-    keras.backend.backend() == "tensorflow", reason="about the other backends"
-)
-def test_other_backends_are_told_what_to_do(small_encoder, tmp_path):
+@pytest.mark.skipif(has_tensorflow, reason="about environments without TensorFlow")
+def test_without_tensorflow_the_error_says_what_to_install(small_encoder, tmp_path):
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
     model = TextClassifier(small_encoder(), 2, BertPreprocessor(words))
-    with pytest.raises(ValueError, match="load it with KERAS_BACKEND=tensorflow"):
+    with pytest.raises(ImportError, match=r"pip install 'bert-keras-layers\[tensorfl"):
         export_saved_model(model, tmp_path)
+
+
+@pytest.mark.tensorflow
+def test_a_model_trained_on_jax_is_served_as_it_is(run_python, tmp_path):
+    printed = run_python(
+        f"""
+import sys
+from conftest import SMALL
+from bert_keras_layers import *
+words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "film", "."]
+model = TextClassifier(BertEncoder(**SMALL), 2, BertPreprocessor(words))
+model.fit(["good film.", "bad film."] * 8, ["yes", "no"] * 8, verbose=0)
+print(export_saved_model(model, {str(tmp_path)!r}, ["good", ""], verbose=False))
+print(model.predict(["bad film", "a good one"], verbose=0).tolist())
+assert "tensorflow" not in sys.modules
+""",
+        KERAS_BACKEND="jax",
+        PYTHONPATH="tests",
+    )
+    version, probabilities = printed.splitlines()
+    texts = np.array(["bad film", "a good one"], object)
+    (outputs,) = clean_answers(
+        version, [ServedRequest("serving_default", {"texts": texts})]
+    ).outputs
+    np.testing.assert_allclose(
+        outputs["probabilities"], eval(probabilities), rtol=0, atol=1e-5
+    )
+
+
+@pytest.mark.tensorflow
+def test_what_the_twin_says_comes_through(run_python, tmp_path):
+    printed = run_python(
+        f"""
+from conftest import SMALL
+from bert_keras_layers import *
+words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+model = TextRegressor(BertEncoder(**SMALL), BertPreprocessor(words))
+try:
+    export_saved_model(model, {str(tmp_path)!r}, id_lengths=[99])
+except RuntimeError as error:
+    print(error)
+""",
+        KERAS_BACKEND="jax",
+        PYTHONPATH="tests",
+    )
+    assert "twin on TensorFlow: ValueError: `id_lengths` must be" in printed
+    assert list(tmp_path.iterdir()) == []
