@@ -60,7 +60,6 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "TF_StringCopy": (None, _POINTER, _TEXT, _SIZE),
     "TF_StringGetDataPointer": (_POINTER, _POINTER),
     "TF_StringGetSize": (_SIZE, _POINTER),
-    "TF_StringDealloc": (None, _POINTER),
     # tensorflow::DisableXlaCompilation(), as TF Serving calls it when it starts.
     "_ZN10tensorflow21DisableXlaCompilationEv": (None,),
 }

@@ -33,8 +33,6 @@ class CTensor:
     def __init__(self, library: CLibrary, pointer: Any) -> None:
         self.pointer = pointer
         self._library = library
-        # Whoever fills a tensor with strings must free them; TensorFlow frees its own.
-        self._owns_strings = False
 
     @classmethod
     def from_array(cls, library: CLibrary, array: np.ndarray) -> "CTensor":
@@ -56,7 +54,6 @@ class CTensor:
         pointer = library.call("TF_AllocateTensor", code, shape, array.ndim, size)
         tensor = cls(library, pointer)
         if strings:
-            tensor._owns_strings = True
             for place, value in zip(tensor._places(), array.flat, strict=True):
                 library.call("TF_StringInit", place)
                 library.call("TF_StringCopy", place, value, len(value))
@@ -88,10 +85,7 @@ class CTensor:
         return array
 
     def delete(self) -> None:
-        """Frees the memory; the tensor cannot be used after it."""
-        if self._owns_strings:
-            for place in self._places():
-                self._library.call("TF_StringDealloc", place)
+        """Frees the memory, of strings too; the tensor cannot be used after it."""
         self._library.call("TF_DeleteTensor", self.pointer)
 
     def _shape(self) -> tuple[int, ...]:

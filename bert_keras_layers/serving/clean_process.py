@@ -41,7 +41,9 @@ def run_clean_process(task: str, folder: pathlib.Path) -> None:
     )
     if process.returncode:
         lines = process.stderr.strip().splitlines()
-        raise RuntimeError(lines[-1] if lines else f"exit code {process.returncode}")
+        # A crash ends with a stack, not with a sentence.
+        said = lines[-1] if process.returncode == 1 and lines else "it crashed"
+        raise RuntimeError(said)
 
 
 def _write_operations(folder: pathlib.Path) -> None:

@@ -56,6 +56,13 @@ def file_read_in_a_loop(x):
     return {"y": tf.map_fn(tf.io.read_file, names)}
 
 
+def file_read_in_a_branch(x):
+    import tensorflow as tf
+
+    branches = [lambda: x, lambda: x + tf.strings.to_number(tf.io.read_file("file"))]
+    return {"y": shaped(tf.switch_case(tf.size(x), branches))}
+
+
 def file_written(x):
     import tensorflow as tf
 
@@ -106,6 +113,7 @@ def same(x):
         (eager_python, (None,), "float32", "'EagerPyFunc' .* runs Python code"),
         (compiled, (None,), "float32", "must be compiled by XLA"),
         (file_read_in_a_loop, (None,), "float32", "'ReadFile' .* or writes files"),
+        (file_read_in_a_branch, (None,), "float32", "'ReadFile' .* or writes files"),
         (file_written, (None,), "float32", "'WriteFile' .* or writes files"),
         (table_of_no_asset, (None,), "float32", "not among the assets"),
         (no_kernel, (None,), "float32", "'CrossReplicaSum' .* no kernel for the CPU"),
@@ -186,6 +194,40 @@ def test_functions_that_no_signature_calls_do_not_count(tmp_path):
     }
     assert {"PyFunc", "WriteFile"} <= operations
     assert lint_saved_model(tmp_path) == []
+
+
+def test_what_tensorflow_rewrites_needs_no_kernel(tmp_path):
+    import tensorflow as tf
+
+    def serve(x):
+        return {"y": shaped(tf.raw_ops.AccumulateNV2(inputs=[x, x], shape=[None]))}
+
+    assert lint_saved_model(save_function(tmp_path, serve, spec())) == []
+
+
+def test_the_saver_of_tensorflow_1_is_no_finding(tmp_path):
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder("float32", (None,))
+        y = x + v1.get_variable("one", initializer=1.0)
+        session.run(v1.global_variables_initializer())
+        v1.saved_model.simple_save(session, str(tmp_path / "1"), {"x": x}, {"y": y})
+    assert lint_saved_model(tmp_path) == []
+
+
+@pytest.mark.parametrize("kept", ["node", "function"])
+def test_one_mark_of_compilation_is_enough(kept, tmp_path):
+    def unmark(meta_graph):
+        library = meta_graph.graph_def.library.function
+        nodes = [node for function in library for node in function.node_def]
+        for owner in library if kept == "node" else nodes:
+            owner.attr.pop("_XlaMustCompile", None)
+
+    rewritten(save_function(tmp_path, compiled, spec()), unmark)
+    (finding,) = lint_saved_model(tmp_path)
+    assert "must be compiled by XLA" in finding
 
 
 def rewritten(folder, change):
