@@ -38,7 +38,7 @@ def compiled_step(model: keras.Model) -> Callable[[Mapping[str, np.ndarray]], An
         name: tf.TensorSpec((None, None), tf.int32, name=name) for name in model.input
     }
 
-    @tf.function(input_signature=[signature])
+    @tf.function(input_signature=[signature], autograph=False)
     def step(ids: Mapping[str, Any]) -> Any:
         return model(ids, training=False)
 

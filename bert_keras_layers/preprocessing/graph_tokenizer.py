@@ -36,7 +36,9 @@ class GraphTokenizer:
         self.tables = wordpiece.tables
         # One graph for all that is traced with it.
         texts = tf.TensorSpec((None,), tf.string)
-        self._wordpiece = tf.function(wordpiece, input_signature=[texts])
+        self._wordpiece = tf.function(
+            wordpiece, input_signature=[texts], autograph=False
+        )
         self._pad_id = vocabulary.index(special.PAD)
         self._start_id = vocabulary.index(special.START)
         self._end_id = vocabulary.index(special.END)
@@ -44,8 +46,10 @@ class GraphTokenizer:
         self._sequence_length = sequence_length
         self._padding = padding
         # Outside of a graph, a traced call is several times faster than single ops.
-        self._traced = tf.function(self._batch, reduce_retracing=True)
-        self._traced_words = tf.function(self._words, reduce_retracing=True)
+        self._traced = tf.function(self._batch, reduce_retracing=True, autograph=False)
+        self._traced_words = tf.function(
+            self._words, reduce_retracing=True, autograph=False
+        )
 
     def __call__(self, texts: Any, pairs: Any = None) -> dict[str, Any]:
         """Returns int32 `input_ids`, `attention_mask`, `token_type_ids`.

@@ -16,7 +16,9 @@ from bert_keras_layers.serving.clean_check import (
 )
 from bert_keras_layers.serving.lint import lint_saved_model
 from bert_keras_layers.serving.precision import check_precision, in_bfloat16
+from bert_keras_layers.serving.served_answer import served_answer
 from bert_keras_layers.serving.served_functions import ServedFunctions
+from bert_keras_layers.serving.twin_export import export_twin
 from bert_keras_layers.serving.warm_up import (
     BATCH_SIZES,
     WARM_UP_TEXTS,
@@ -77,7 +79,8 @@ def export_saved_model(
     itself: point it at `folder`.
 
     Args:
-        model: Built on the TensorFlow backend, with a `preprocessor`.
+        model: With a `preprocessor`. From JAX or torch it goes through a `.keras` file
+            to a twin on TensorFlow, which must be installed too.
         folder: Where the versions are: `folder/1`, `folder/2`, and so on.
         check_texts: Texts such as users send, to run in a clean process, through the
             loader of TF Serving, before the version is moved into place; there the
@@ -110,18 +113,29 @@ def export_saved_model(
     ...     intermediate_size=16)
     >>> model = TextClassifier(encoder, 2, BertPreprocessor(words), layers=1)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     export_saved_model(model, folder).name
+    ...     export_saved_model(model, folder, verbose=False).name
     '1'
     """
     folder = pathlib.Path(folder).expanduser()
     check_export_folder(folder)
-    check_precision(precision)
-    functions = ServedFunctions(model, id_lengths, hidden_states)
+    served_answer(model)
+    check_precision(precision, model.encoder)
     if isinstance(check_texts, str) or not check_texts:
         raise ValueError(
             "`check_texts` must be a list of at least one text. "
             f"Received: {check_texts!r}"
         )
+    if keras.backend.backend() != "tensorflow":
+        options = {
+            "check_texts": list(check_texts),
+            "id_lengths": id_lengths,
+            "hidden_states": hidden_states,
+            "precision": precision,
+            "warm_up_batch_sizes": list(warm_up_batch_sizes),
+            "verbose": verbose,
+        }
+        return export_twin(model, folder, options)
+    functions = ServedFunctions(model, id_lengths, hidden_states)
     written = functions
     if precision == "bfloat16":
         written = ServedFunctions(in_bfloat16(model), id_lengths, hidden_states)
@@ -143,18 +157,12 @@ def check_export_folder(folder: pathlib.Path) -> None:
     """Checks what can be known before there is a model to export.
 
     Raises:
-        ValueError: If the backend is not TensorFlow, or nothing can be written there.
-        ImportError: If tensorflow-text is not installed.
+        ValueError: If nothing can be written there.
+        ImportError: If TensorFlow or tensorflow-text is not installed.
     """
-    if keras.backend.backend() != "tensorflow":
-        raise ValueError(
-            "A SavedModel is written on the TensorFlow backend: save the model as "
-            "`.keras` and load it with KERAS_BACKEND=tensorflow to export it. "
-            f"Received: the backend {keras.backend.backend()!r}"
-        )
     if importlib.util.find_spec("tensorflow_text") is None:
         raise ImportError(
-            "An export holds the tokeniser of tensorflow-text: "
+            "An export needs TensorFlow, and holds the tokeniser of tensorflow-text: "
             "pip install 'bert-keras-layers[tensorflow]'"
         )
     nearest = next(

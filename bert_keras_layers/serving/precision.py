@@ -4,17 +4,25 @@ from typing import Any
 
 import keras
 
+from bert_keras_layers.encoders.encoder import Encoder
+from bert_keras_layers.encoders.hub_encoder import HubEncoder
 from bert_keras_layers.encoders.wrapped_encoder import WrappedEncoder
 
 PRECISIONS = ("float32", "bfloat16")
 
 
-def check_precision(precision: str) -> None:
-    """Raises a `ValueError` unless it is one of `PRECISIONS`."""
+def check_precision(precision: str, encoder: Encoder) -> None:
+    """Raises a `ValueError` unless an encoder can be exported in a precision."""
     if precision not in PRECISIONS:
         raise ValueError(
             f"`precision` must be among {list(PRECISIONS)}. "
             f"Received: precision={precision!r}"
+        )
+    if precision != "float32" and isinstance(encoder, HubEncoder):
+        raise ValueError(
+            "The types of a SavedModel are fixed: build the model on "
+            "`encoder.to_native()` to export it in another precision. "
+            f"Received: precision={precision!r} and a HubEncoder"
         )
 
 
@@ -25,10 +33,7 @@ def in_bfloat16(model: Any) -> Any:
     weights and casts them.
 
     Args:
-        model: A text model.
-
-    Raises:
-        ValueError: If the types of its encoder are fixed.
+        model: A text model, not with a `HubEncoder`.
     """
     wrapped = isinstance(model.encoder, WrappedEncoder)
     dtype = "mixed_bfloat16" if wrapped else "bfloat16"

@@ -75,19 +75,24 @@ class ServedFunctions:
         compute = tf.function(
             lambda *ids: self._compute(dict(zip(open_ids, ids, strict=True))),
             input_signature=specs(open_ids),
+            autograph=False,
         )
         traced: dict[Reader, Any] = {}
 
         def signature(name: str, inputs: Mapping[str, Any], read: Reader) -> Any:
             traced[read] = traced.get(read) or tf.function(
-                lambda *given: read(tokenizer, *given), input_signature=specs(inputs)
+                lambda *given: read(tokenizer, *given),
+                input_signature=specs(inputs),
+                autograph=False,
             )
 
             def serve(*given: Any) -> Tensors:
                 ids = traced[read](*given)
                 return self._named(name, ids, compute(*(ids[x] for x in open_ids)))
 
-            function = tf.function(serve, input_signature=specs(inputs))
+            function = tf.function(
+                serve, input_signature=specs(inputs), autograph=False
+            )
             return function.get_concrete_function()
 
         signatures = {
@@ -166,7 +171,7 @@ def _fitted(array: Any, shape: Sequence[int | None], dtype: str) -> Any:
 
 def _features(model: Any, hidden_states: LayerChoice) -> dict[str, Any]:
     features = {"features": model.features} if isinstance(model, FeatureModel) else {}
-    if hidden_states == ():
+    if isinstance(hidden_states, Sequence) and not hidden_states:
         return features
     try:
         chosen = choose_layers(hidden_states, len(model.states))

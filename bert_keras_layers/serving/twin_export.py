@@ -13,7 +13,9 @@ import keras
 import numpy as np
 
 
-def export_twin(model: Any, folder: pathlib.Path, options: dict[str, Any]) -> str:
+def export_twin(
+    model: Any, folder: pathlib.Path, options: dict[str, Any]
+) -> pathlib.Path:
     """Exports a model from a process that runs Keras on TensorFlow.
 
     The model gets there as a `.keras` file; the twin must compute the same.
@@ -53,7 +55,7 @@ def export_twin(model: Any, folder: pathlib.Path, options: dict[str, Any]) -> st
                 "The model could not be exported by its twin on TensorFlow: "
                 f"{lines[-1]}"
             )
-        return (scratch / "version.txt").read_text(encoding="utf-8")
+        return pathlib.Path((scratch / "version.txt").read_text(encoding="utf-8"))
 
 
 def _exact_products() -> contextlib.AbstractContextManager[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bert_keras_layers.files.published_file import published_file
+from bert_keras_layers.files.served_version import served_version
 from bert_keras_layers.serving.meta_graph import MetaGraph
 from bert_keras_layers.serving.server_name import check_server_name
 
@@ -45,7 +46,8 @@ def write_warm_up(
     as all of them: fewer, smaller batches load sooner.
 
     Args:
-        version_folder: A SavedModel, such as `saved_models/parcels/1`.
+        version_folder: A SavedModel, such as `saved_models/parcels/1`, or a folder
+            of versions, of which the newest is taken.
         batch_sizes: Numbers of rows, at least 1. A server that forms batches refuses
             requests, these too, of more rows than its `max_batch_size`.
         texts: At least one, such as users send.
@@ -74,7 +76,7 @@ def write_warm_up(
     ...     sum(1 for record in tf.data.TFRecordDataset(str(file)))
     3
     """
-    folder = pathlib.Path(version_folder).expanduser()
+    folder = served_version(version_folder)
     name = folder.absolute().parent.name
     if model_name is not None:
         name = check_server_name("model", model_name)

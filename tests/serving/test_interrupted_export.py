@@ -27,12 +27,13 @@ from bert_keras_layers import *
 from bert_keras_layers.serving import export
 from saved_function import save_function
 
-def write(model, signature, folder):
+def write(functions, folder):
     spec = tf.TensorSpec((None,), "float32", name="x")
     ballast = tf.Variable(tf.random.normal((200, 1000)))
     save_function(folder, lambda x: {{"y": x + ballast[0, 0]}}, spec, ballast=ballast)
 
 export._write, export._check = write, lambda *arguments: None
+export.ServedFunctions.expected = lambda *arguments: None
 words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 sizes = dict(hidden_size=4, num_layers=1, num_heads=1, intermediate_size=4)
 started, start = os.pipe()
@@ -43,7 +44,7 @@ def export_once(kill_after):
         encoder = BertEncoder(vocabulary_size=4, **sizes)
         model = TextClassifier(encoder, 2, BertPreprocessor(words), layers=1)
         os.write(start, b"!")
-        export_saved_model(model, {folder!r})
+        export_saved_model(model, {folder!r}, verbose=False)
         os._exit(0)
     os.read(started, 1)
     begin = time.perf_counter()

@@ -162,7 +162,7 @@ def test_what_cannot_be_written_is_named(saved_model, tmp_path):
         write_warm_up(saved_model, batch_sizes=range(1, 202))
     with pytest.raises(ValueError, match=r"1 to 1000 requests.* 0 signatures"):
         write_warm_up(save_signatures(tmp_path / "model" / "1", {}))
-    with pytest.raises(FileNotFoundError, match=r"saved_model\.pb"):
+    with pytest.raises(FileNotFoundError, match="must be a SavedModel in"):
         write_warm_up(tmp_path / "model" / "2")
     (tmp_path / "model" / "1" / "saved_model.pb").write_bytes(b"damaged")
     with pytest.raises(ValueError, match="must be whole"):
