@@ -3,9 +3,10 @@
 Trains, on a frozen MiniLM, a `DenseHead` on each hidden state and a `LayerwiseHead` on
 all of them, with five seeds, and prints their accuracy on the test messages.
 
-The batches, steps and learning rate are the same for all. Rate and number of epochs
-did best on a fifth of the training messages, held out, out of 0.001, 0.003 and 0.01 and
-10, 20, 40 and 80: for the best single layer and for the `LayerwiseHead` alike.
+The batches, steps and learning rate are the same for all. On a fifth of the training
+messages, held out (three splits), no rate of 0.001, 0.003 and 0.01 and no number of
+epochs of 10, 20, 40 and 80 did better: for the best single layer and for the
+`LayerwiseHead` alike.
 """
 
 import csv
