@@ -93,6 +93,7 @@ def accuracies(
         the average of the `LayerwiseHead`.
     """
     sizes = (*states[0].shape[1:], int(numbers[0].max()) + 1)
+    keras.utils.set_random_seed(SEEDS[0])  # Of dropout, which goes on over the seeds.
     model, names = all_heads(*sizes)
     targets, expected = (
         np.repeat(part[:, np.newaxis], len(names), axis=1) for part in numbers
@@ -103,13 +104,13 @@ def accuracies(
         # One model begins anew with each seed: to compile another takes longer.
         model.set_weights(all_heads(*sizes)[0].get_weights())
         for variable in model.optimizer.variables:
-            variable.assign(keras.ops.zeros_like(variable))
+            variable.assign(np.zeros(variable.shape))
         model.optimizer.learning_rate = LEARNING_RATE
         model.fit(states[0], targets, batch_size=BATCH_SIZE, epochs=EPOCHS, verbose=0)
         predicted = keras.ops.convert_to_numpy(model(states[1])).argmax(-1)
         shares = (predicted == expected).mean(axis=0)
         scores.append(dict(zip(names, shares.tolist(), strict=True)))
-        logits = model.get_layer("layerwise").layer_logits
+        logits = keras.ops.convert_to_tensor(model.get_layer("layerwise").layer_logits)
         weights.append(keras.ops.convert_to_numpy(keras.ops.softmax(logits)))
     return scores, weights
 

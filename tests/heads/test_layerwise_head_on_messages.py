@@ -3,9 +3,12 @@
 import importlib.util
 import pathlib
 
+import pytest
+
 SCRIPT = pathlib.Path(__file__).parents[2] / "demo" / "layerwise_head.py"
 
 
+@pytest.mark.tensorflow  # Where the README measures it; JAX takes a minute.
 def test_all_layers_know_at_least_as_much_as_the_best_one():
     spec = importlib.util.spec_from_file_location("layerwise_head_demo", SCRIPT)
     demo = importlib.util.module_from_spec(spec)
