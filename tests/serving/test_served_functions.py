@@ -120,3 +120,12 @@ def test_what_there_is_not_is_refused(arguments, message, model, tmp_path):
     with pytest.raises(ValueError, match=message):
         export_saved_model(model, tmp_path, **arguments)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_any_bytes_get_an_answer(model, version):
+    texts = np.array(
+        [b"\xff good", b"bad \xc3", b"\xed\xa0\x80", b"x" * 10_000], object
+    )
+    outputs = answer(version, "serving_default", texts=texts)
+    expected = model.predict(list(texts), verbose=0)
+    np.testing.assert_allclose(outputs["probabilities"], expected, atol=1e-5)
