@@ -83,7 +83,7 @@ def test_the_code_runs(stub_models, exported, tmp_path, monkeypatch):
                 ["label", "probabilities", "score"],
             )
     version = tmp_path / "saved_models" / "customer_messages" / "1"
-    (file,) = re.findall(r"`(assets\.extra/.*)`", TEXT)
+    (file,) = re.findall(r"`(assets\.extra/[^`]*)`", TEXT)
     assert (version / file).is_file()
     config = (tmp_path / "saved_models" / "models.config").read_text()
     assert 'version_labels { key: "canary" value: 2 }' in config
