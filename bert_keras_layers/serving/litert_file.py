@@ -1,4 +1,4 @@
-"""LiteRT file: a function on ids of one length -> a file for phones, and its answers."""
+"""LiteRT file: a function on ids of one length -> a file, and what that answers."""
 
 import pathlib
 import tempfile
