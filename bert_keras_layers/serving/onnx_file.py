@@ -45,12 +45,17 @@ def read_onnx(file: pathlib.Path) -> Callable[[Arrays], Arrays]:
     return lambda arrays: dict(zip(names, session.run(None, arrays), strict=True))
 
 
+def _types(graph: Any, node: Any) -> dict[str, Any]:
+    output = node.output[0]
+    return {
+        "shapes": [graph.get_shape(output)],
+        "dtypes": [graph.get_dtype(output)],
+    }
+
+
 def _erfc(graph: Any, node: Any, name: str, arguments: Any) -> None:
     """Writes `Erfc`, which is in GELU, and which tf2onnx does not know."""
-    types = {
-        "shapes": [graph.get_shape(node.output[0])],
-        "dtypes": [graph.get_dtype(node.output[0])],
-    }
+    types = _types(graph, node)
     one = graph.make_const(f"{name}/one", np.array(1, "float32")).output[0]
     erf = graph.make_node("Erf", node.input[:1], **types).output[0]
     graph.remove_node(name)
@@ -79,16 +84,36 @@ def _segment_max(graph: Any, node: Any, name: str, arguments: Any) -> None:
     lowest = constant("lowest", np.array(limits.min, kind))
     empty = graph.make_node("Expand", [lowest, shape.output[0]])
     places = graph.make_node("Unsqueeze", [to_int64(segments), constant("last", [-1])])
-    outputs, found = node.output, graph.get_shape(node.output[0])
+    outputs, types = node.output, _types(graph, node)
     graph.remove_node(name)
     graph.make_node(
         "ScatterND",
         [empty.output[0], places.output[0], data],
         {"reduction": "max"},
         outputs=outputs,
-        shapes=[found],
-        dtypes=[dtype],
+        **types,
     )
 
 
-_OPERATIONS = {"Erfc": _erfc, "UnsortedSegmentMax": _segment_max}
+def _floor_divide(graph: Any, node: Any, name: str, arguments: Any) -> None:
+    """Writes `FloorDiv`, integers of which tf2onnx rounds towards zero."""
+    import onnx
+
+    types, outputs = _types(graph, node), node.output
+    dividend, divisor = node.input
+    graph.remove_node(name)
+    if types["dtypes"][0] in (onnx.TensorProto.INT32, onnx.TensorProto.INT64):
+        # The rest has the sign of the divisor.
+        rest = graph.make_node("Mod", [dividend, divisor], **types).output[0]
+        whole = graph.make_node("Sub", [dividend, rest], **types).output[0]
+        graph.make_node("Div", [whole, divisor], outputs=outputs, **types)
+    else:
+        quotient = graph.make_node("Div", [dividend, divisor], **types).output[0]
+        graph.make_node("Floor", [quotient], outputs=outputs, **types)
+
+
+_OPERATIONS = {
+    "Erfc": _erfc,
+    "FloorDiv": _floor_divide,
+    "UnsortedSegmentMax": _segment_max,
+}

@@ -14,6 +14,7 @@ from bert_keras_layers import (
     WindowedEncoder,
     export_ids_model,
 )
+from bert_keras_layers.serving import onnx_file
 
 pytestmark = pytest.mark.tensorflow
 
@@ -32,6 +33,11 @@ MODELS = {
     "tags": lambda: TokenClassifier(num_classes=3, **parts()),
 }
 """By the output of their files; the tagger's are `probabilities` too."""
+
+
+def windowed():
+    encoder = WindowedEncoder(BertEncoder(**SMALL), max_positions=64)
+    return TextClassifier(encoder, 3, BertPreprocessor(WORDS))
 
 
 @pytest.fixture(scope="module")
@@ -121,18 +127,32 @@ def test_onnx_runtime_pools_words_in_each_mode(mode, tmp_path):
     assert_same(model, onnx_function(file), ids_of(model, 12))
 
 
-def test_a_file_with_other_numbers_is_not_put_into_place(tmp_path):
+@pytest.mark.parametrize("length", [None, 64])
+def test_onnx_runtime_computes_long_texts_in_windows(length, tmp_path):
     pytest.importorskip("tf2onnx")
-    windowed = WindowedEncoder(BertEncoder(**SMALL), max_positions=64)
-    model = TextClassifier(windowed, 3, BertPreprocessor(WORDS))
+    model = windowed()
+    file = export_ids_model(model, tmp_path / "model.onnx", length, ["very " * 50])
+    ids = model.preprocessor(["very " * n + "bad film" for n in (1, 17, 40, 90)])
+    assert ids["input_ids"].shape == (4, 64)
+    assert_same(model, onnx_function(file), {name: ids[name] for name in model.input})
+
+
+@pytest.mark.parametrize(
+    ("operation", "reason"),
+    [("FloorDiv", "numbers must be those of the model within"), ("Erfc", "Erfc")],
+)
+def test_a_file_that_is_wrong_is_not_put_into_place(
+    operation, reason, tmp_path, monkeypatch
+):
+    pytest.importorskip("tf2onnx")
+    # Without these, tf2onnx writes a wrong file and does not raise.
+    monkeypatch.delitem(onnx_file._OPERATIONS, operation)
     file = tmp_path / "model.onnx"
     file.write_text("the one before")
-    # Windows of open lengths are beyond what tf2onnx writes well.
-    with pytest.raises(RuntimeError, match="not put into place: The numbers must be"):
-        export_ids_model(model, file, check_texts=["very " * 50])
+    with pytest.raises(RuntimeError, match=f"was not put into place: .*{reason}"):
+        export_ids_model(windowed(), file, check_texts=["very " * 50])
     assert file.read_text() == "the one before"
     assert [path.name for path in tmp_path.iterdir()] == ["model.onnx"]
-    export_ids_model(model, file, length=64, check_texts=["very " * 50])
 
 
 @pytest.mark.parametrize(
