@@ -87,7 +87,7 @@ def export_ids_model(
     file = pathlib.Path(file).expanduser()
     answer = served_answer(model)
     chosen = _checked_format(file)
-    _check_length(length, file, model.preprocessor.sequence_length)
+    _check_length(length, file, model.preprocessor)
     _check_model(model)
     batches = _check_batches(model, answer, length, check_texts)
     with published_file(file) as draft:
@@ -122,7 +122,8 @@ def _checked_format(file: pathlib.Path) -> _Format:
     return chosen
 
 
-def _check_length(length: int | None, file: pathlib.Path, longest: int) -> None:
+def _check_length(length: int | None, file: pathlib.Path, preprocessor: Any) -> None:
+    longest = preprocessor.sequence_length
     if length is None and file.suffix == ".tflite":
         raise ValueError(
             "A .tflite file needs a fixed `length`, as LiteRT alone cannot compute "

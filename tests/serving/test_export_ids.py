@@ -119,10 +119,9 @@ def test_onnx_files_name_their_axes_and_may_fix_the_length(classifier, tmp_path)
     assert_same(classifier, onnx_function(file), ids_of(classifier, 6))
 
 
-@pytest.mark.parametrize("mode", ["max", "last", "mean"])
-def test_onnx_runtime_pools_words_in_each_mode(mode, tmp_path):
+def test_onnx_runtime_finds_the_largest_of_each_word(tmp_path):
     pytest.importorskip("tf2onnx")
-    model = TokenClassifier(num_classes=3, word_pooling=mode, **parts())
+    model = TokenClassifier(num_classes=3, word_pooling="max", **parts())
     file = export_ids_model(model, tmp_path / "model.onnx")
     assert_same(model, onnx_function(file), ids_of(model, 12))
 
