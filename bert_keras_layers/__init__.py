@@ -24,6 +24,7 @@ from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
 from bert_keras_layers.serving.batching_parameters import BatchingParameters
 from bert_keras_layers.serving.client import PredictClient
 from bert_keras_layers.serving.export import export_saved_model
+from bert_keras_layers.serving.export_ids import export_ids_model
 from bert_keras_layers.serving.grpc_client import GrpcPredictClient
 from bert_keras_layers.serving.lint import lint_saved_model
 from bert_keras_layers.serving.server_files import write_server_files
@@ -63,6 +64,7 @@ __all__ = [
     "__version__",
     "choose_layers",
     "entity_scores",
+    "export_ids_model",
     "export_saved_model",
     "layer_rates",
     "lint_saved_model",

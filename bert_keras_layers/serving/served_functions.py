@@ -115,7 +115,7 @@ class ServedFunctions:
         given |= self._answer.read(preprocessor, given["texts"])
         calls = []
         for name, (inputs, read) in self._readers.items():
-            arrays = {key: _fitted(given[key], *inputs[key]) for key in inputs}
+            arrays = {key: fitted(given[key], *inputs[key]) for key in inputs}
             ids = read(preprocessor, *arrays.values())
             # The clean process has a CPU only, and some GPUs round more coarsely.
             with tf.device("CPU"):
@@ -161,7 +161,7 @@ def _given_ids(names: Iterable[str]) -> Reader:
     return lambda tokenizer, *ids: dict(zip(names, ids, strict=True))
 
 
-def _fitted(array: Any, shape: Sequence[int | None], dtype: str) -> Any:
+def fitted(array: Any, shape: Sequence[int | None], dtype: str) -> Any:
     """Returns texts as they are, and ids cut or padded to their length."""
     if len(shape) == 1:
         return array
