@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 
 from bert_keras_layers.preprocessing import vocabulary as special
-from bert_keras_layers.preprocessing.graph_wordpiece import GraphWordpiece
+from bert_keras_layers.preprocessing.graph_wordpiece import GraphWordpiece, joined_rows
 from bert_keras_layers.preprocessing.padding import Padding
 
 
@@ -94,7 +94,7 @@ class GraphTokenizer:
             first = tf.gather(tf.concat([number, [0]], axis=0), ids.row_starts())
         else:
             pieces = self._wordpiece(sentences.values)  # (all words, pieces)
-            ids = sentences.with_values(pieces).merge_dims(1, 2)
+            ids = joined_rows(sentences.with_values(pieces))
             number = tf.cast(pieces.value_rowids(), "int32")
             first = tf.cast(sentences.row_starts(), "int32")
         return self._singles(ids, number - tf.gather(first, ids.value_rowids()))

@@ -97,13 +97,13 @@ class GraphWordpiece:
     def _exact(self, texts: Any) -> Any:
         points = tf.strings.unicode_decode(texts, "UTF-8", errors="replace")
         pieces = tf.ragged.map_flat_values(self._replaced, points)
-        pieces = _in_canonical_order(pieces.merge_dims(1, 2))
+        pieces = _in_canonical_order(joined_rows(pieces))
         words = tf.strings.split(tf.strings.unicode_encode(pieces, "UTF-8"))
         words = tf.ragged.map_flat_values(_unknown_if_long, words)
         tokenizer = tensorflow_text.FastWordpieceTokenizer(
             token_out_type=tf.int32, model_buffer=self._table("words")
         )
-        return tokenizer.tokenize(words).merge_dims(1, 2)
+        return joined_rows(tokenizer.tokenize(words))
 
     def _replaced(self, points: Any) -> Any:
         """Returns the pieces of code points, ragged `(code points, pieces)`."""
@@ -113,6 +113,16 @@ class GraphWordpiece:
         pieces = tf.gather(self._table("pieces"), entry)  # (code points, 3)
         pieces = tf.where(pieces == SELF, points[:, tf.newaxis], pieces)
         return tf.ragged.boolean_mask(pieces, pieces != ABSENT)
+
+
+def joined_rows(ragged: Any) -> Any:
+    """`(batch, words, pieces)` -> `(batch, pieces of all words)`.
+
+    Unlike `merge_dims`, which adds checks of what is right by construction to every
+    graph: 70 kB of an export.
+    """
+    splits = tf.gather(ragged.values.row_splits, ragged.row_splits)
+    return tf.RaggedTensor.from_row_splits(ragged.flat_values, splits, validate=False)
 
 
 def _in_canonical_order(pieces: Any) -> Any:
