@@ -9,7 +9,8 @@ import pytest
 
 from bert_keras_layers import BertEncoder, BertPreprocessor, TokenClassifier
 
-pytestmark = pytest.mark.real_data
+# On one backend: what the weights know does not depend on it.
+pytestmark = [pytest.mark.real_data, pytest.mark.tensorflow]
 
 
 def first_sentences(file, number):
