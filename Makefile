@@ -45,7 +45,7 @@ demo: .venv/.demo
 test: test-jax test-tensorflow
 
 # Two processes: tests mostly trace graphs, which takes one core.
-PYTEST := -m pytest --numprocesses=2 --dist=worksteal
+PYTEST := -m pytest --numprocesses=2
 
 # Without TensorFlow installed; doctests of modules that need it are left out.
 WITHOUT_TENSORFLOW := -m "not tensorflow" --doctest-ignore-import-errors \
