@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bert_keras_layers.serving.clean_answers import ServedRequest, clean_answers
+from bert_keras_layers.serving.number_check import difference_of_numbers
 
 
 class ServedCall(NamedTuple):
@@ -81,9 +82,5 @@ def _difference(
             return None
         place = tuple(int(i) for i in np.argwhere(~same)[0])
         return f", {expected[place]!r} at {place}. Received: {received[place]!r}"
-    limit = tolerance * max(1.0, float(np.max(np.abs(expected), initial=0)))
-    largest = float(np.max(np.abs(received - expected), initial=0))
-    # Written so that a NaN fails too.
-    if largest <= limit:
-        return None
-    return f" within {limit}. Received: a difference of {largest}"
+    difference = difference_of_numbers(received, expected, tolerance)
+    return None if difference is None else f" {difference}"

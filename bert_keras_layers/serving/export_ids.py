@@ -13,6 +13,7 @@ from bert_keras_layers.files.published_file import published_file
 from bert_keras_layers.models.text_model import TextModel
 from bert_keras_layers.serving.export import CHECK_TEXTS, TOLERANCES
 from bert_keras_layers.serving.litert_file import read_litert, write_litert
+from bert_keras_layers.serving.number_check import difference_of_numbers
 from bert_keras_layers.serving.onnx_file import read_onnx, write_onnx
 from bert_keras_layers.serving.served_answer import ServedAnswer, served_answer
 from bert_keras_layers.serving.served_functions import fitted
@@ -191,11 +192,6 @@ def _expected(model: TextModel, ids: Arrays) -> np.ndarray:
 
 
 def _compare(computed: np.ndarray, expected: np.ndarray) -> None:
-    limit = TOLERANCES["float32"] * max(1.0, float(np.abs(expected).max()))
-    difference = float(np.abs(computed - expected).max())
-    # Written so that a NaN fails too.
-    if not difference <= limit:
-        raise RuntimeError(
-            f"The numbers must be those of the model within {limit}. "
-            f"Received: a difference of {difference}"
-        )
+    difference = difference_of_numbers(computed, expected, TOLERANCES["float32"])
+    if difference is not None:
+        raise RuntimeError(f"The numbers must be those of the model {difference}")

@@ -114,12 +114,17 @@ class ServedFunctions:
         }
         given |= self._answer.read(preprocessor, given["texts"])
         calls = []
+        # Signatures that read alike get one computation.
+        done: dict[Reader, tuple[Tensors, Tensors]] = {}
         for name, (inputs, read) in self._readers.items():
             arrays = {key: fitted(given[key], *inputs[key]) for key in inputs}
-            ids = read(preprocessor, *arrays.values())
-            # The clean process has a CPU only, and some GPUs round more coarsely.
-            with tf.device("CPU"):
-                computed = self._compute({key: ids[key] for key in self._model.input})
+            if read not in done:
+                ids = read(preprocessor, *arrays.values())
+                model_ids = {key: ids[key] for key in self._model.input}
+                # The clean process has a CPU only, and some GPUs round more coarsely.
+                with tf.device("CPU"):
+                    done[read] = (ids, self._compute(model_ids))
+            ids, computed = done[read]
             # Names of classes are left out: of two like numbers, either may be larger.
             outputs = {
                 key: np.asarray(output)

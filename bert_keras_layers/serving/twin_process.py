@@ -11,6 +11,7 @@ import keras
 import numpy as np
 
 from bert_keras_layers.serving.export import TOLERANCES, export_saved_model
+from bert_keras_layers.serving.number_check import difference_of_numbers
 
 
 def main(scratch: pathlib.Path) -> None:
@@ -19,14 +20,9 @@ def main(scratch: pathlib.Path) -> None:
     arrays = dict(np.load(scratch / "expected.npz"))
     expected = arrays.pop("expected")
     outputs = keras.ops.convert_to_numpy(model(arrays, training=False))
-    limit = TOLERANCES["float32"] * max(1.0, float(np.abs(expected).max()))
-    difference = float(np.abs(outputs - expected).max())
-    # Written so that a NaN fails too.
-    if not difference <= limit:
-        raise RuntimeError(
-            f"The twin must compute the same within {limit}. "
-            f"Received: a difference of {difference}"
-        )
+    difference = difference_of_numbers(outputs, expected, TOLERANCES["float32"])
+    if difference is not None:
+        raise RuntimeError(f"The twin must compute the same {difference}")
     options = json.loads((scratch / "options.json").read_text(encoding="utf-8"))
     version = export_saved_model(model, **options)
     (scratch / "version.txt").write_text(str(version), encoding="utf-8")
