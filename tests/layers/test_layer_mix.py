@@ -28,10 +28,8 @@ def learned(layer, logits=LOGITS, scale=1.5):
     "layer",
     [
         LayerMix(name="mix"),
-        LayerMix(None, "mean", name="mix"),
         LayerMix([0, -1], "sum", name="mix"),
         LayerMix(layer_norm=True, layer_dropout=0.1, name="mix"),
-        LayerMix(return_weights=True, name="mix"),
         LayerMix(3, "mean", return_weights=True, name="mix"),
     ],
     ids=lambda layer: f"{layer.mode}-{layer.layer_norm}-{layer.return_weights}",

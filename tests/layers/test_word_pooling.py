@@ -43,7 +43,7 @@ def texts_in_words(draw):
     return tokens, word_ids, rng.random((texts, length)) < 0.8
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["first", "mean"])
 def test_contract(mode, tmp_path):
     layer = WordPooling(mode, name="pool")
     check_layer(layer, [TOKENS, WORD_IDS], tmp_path)

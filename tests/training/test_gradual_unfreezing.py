@@ -85,12 +85,14 @@ def test_given_numbers_and_the_last_one_stays(small_encoder):
     assert len(model.optimizer.variables) == 2 + 2 * len(model.trainable_weights)
 
 
+@pytest.mark.tensorflow  # JAX compiles each stage anew, which takes long.
 def test_the_optimizer_stays_where_nothing_is_unfrozen(small_encoder):
     model, _ = fitted(small_encoder(), parts=[1, 1, 2, 2], epochs=4)
     # Of the last two epochs, one batch each.
     assert int(model.optimizer.iterations) == 2
 
 
+@pytest.mark.tensorflow  # JAX compiles each stage anew, which takes long.
 def test_training_can_be_taken_up_at_a_later_epoch(small_encoder):
     _, watch = fitted(small_encoder(), parts=[0, 1, 3], initial_epoch=1, epochs=2)
     assert watch.moved == [{"pooler", "block_2"}]
@@ -113,6 +115,7 @@ def test_a_schedule_goes_on_over_the_stages_and_in_a_file(small_encoder, tmp_pat
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.tensorflow  # JAX compiles each stage anew, which takes long.
 def test_the_first_step_of_what_joins_is_as_long_as_any_first_step(small_encoder):
     encoder = small_encoder(dropout=0.0, attention_dropout=0.0)
     encoder.build()
@@ -139,6 +142,7 @@ def test_the_first_step_of_what_joins_is_as_long_as_any_first_step(small_encoder
     np.testing.assert_allclose(lengths[30], 1e-3, rtol=0.01)
 
 
+@pytest.mark.tensorflow  # JAX compiles each stage anew, which takes long.
 def test_rates_and_exclusions_stay(small_encoder):
     encoder = small_encoder()
     rates = layer_rates(encoder)
