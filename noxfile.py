@@ -1,7 +1,8 @@
 """What a release must pass: the wheel alone, in fresh environments.
 
-`make release` builds the wheel and runs all sessions; `nox --list` names them. The tests
-are those of this checkout, the package is the wheel's: the sources are never imported.
+`make release` builds the wheel and runs all sessions; `nox --list` names them. The
+tests are those of this checkout, the package is the wheel's: no session imports the
+sources.
 """
 
 import pathlib
@@ -55,7 +56,7 @@ def run(session, backend, *arguments):
 
 
 @nox.session(venv_backend="venv")
-@nox.parametrize("name", EXTRAS)
+@nox.parametrize("name", list(EXTRAS))
 def extra(session, name):
     """One extra: the tests of what it is for."""
     beside, tests = EXTRAS[name]
