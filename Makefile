@@ -68,6 +68,8 @@ WITHOUT_TENSORFLOW := -m "not tensorflow" --doctest-ignore-import-errors \
 	--ignore=$(WHEEL)/bert_keras_layers/encoders/hub_encoder.py \
 	--ignore=$(WHEEL)/bert_keras_layers/encoders/transformers_encoder.py
 
+# What JAX compiles for a test runs once or twice: to optimise it costs more than it saves.
+test-jax: export JAX_DISABLE_MOST_OPTIMIZATIONS := 1
 test-jax: .venv-jax/.test $(WHEEL)/.installed
 	$(ON_WHEEL) KERAS_BACKEND=jax .venv-jax/bin/python $(PYTEST) $(WITHOUT_TENSORFLOW)
 
