@@ -50,6 +50,7 @@ PYTEST := -m pytest --numprocesses=2
 # Without TensorFlow installed; doctests of modules that need it are left out.
 WITHOUT_TENSORFLOW := -m "not tensorflow" --doctest-ignore-import-errors \
 	--ignore=bert_keras_layers/serving \
+	--ignore=bert_keras_layers_cli --ignore=tests/cli \
 	--ignore=bert_keras_layers/encoders/hub_encoder.py \
 	--ignore=bert_keras_layers/encoders/transformers_encoder.py
 

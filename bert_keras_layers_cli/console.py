@@ -20,6 +20,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from bert_keras_layers_cli.quiet_start import load_library
+
 
 @contextlib.contextmanager
 def results_only() -> Iterator[TextIO]:
@@ -30,6 +32,7 @@ def results_only() -> Iterator[TextIO]:
     """
     out = sys.stdout
     try:
+        load_library()
         with contextlib.redirect_stdout(sys.stderr):
             yield out
     except KeyboardInterrupt:

@@ -13,7 +13,7 @@ def main() -> None:
             f"Error: bert-keras needs {' and '.join(missing)}: "
             "pip install 'bert-keras-layers[cli]'"
         )
-    # Read when TensorFlow is loaded; 3 leaves out what it says of missing GPUs too.
+    # Read when TensorFlow is loaded; 2 would let through what it says of missing GPUs.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from bert_keras_layers_cli.app import app
 

@@ -31,9 +31,10 @@ class ServedModel:
         try:
             # Kept whole, as it owns the variables.
             self._model = tf.saved_model.load(str(self.version))
-        except tf.errors.OpError as error:  # Of damaged or missing variables.
+        except (tf.errors.OpError, OSError) as error:
+            reason, *_ = str(error).splitlines()
             raise ValueError(
-                f"The SavedModel in {self.version} is not whole: {error.message}"
+                f"The SavedModel in {self.version} is not whole: {reason}"
             ) from error
         self._constant = tf.constant
         signature = self._model.signatures.get("serving_default")

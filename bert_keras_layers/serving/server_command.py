@@ -14,7 +14,7 @@ _FLAGS = (
 
 
 def server_command(folder: pathlib.Path, gpu: bool = False) -> str:
-    """Returns the command for docker, with the files of `write_server_files`.
+    r"""Returns the command for docker, with the files of `write_server_files`.
 
     Args:
         folder: Holds the models and the files; docker takes absolute paths only.
@@ -22,7 +22,7 @@ def server_command(folder: pathlib.Path, gpu: bool = False) -> str:
 
     Example:
     >>> print(server_command(pathlib.Path("/srv/models")).splitlines()[1])
-        -v /srv/models:/models:ro tensorflow/serving \\
+        -v /srv/models:/models:ro tensorflow/serving \
     """
     run = "docker run --rm --gpus all" if gpu else "docker run --rm"
     image = "tensorflow/serving:latest-gpu" if gpu else "tensorflow/serving"

@@ -19,7 +19,7 @@ EXAMPLES = examples("""
 bert-keras extract test.tsv --label-column intent --layers 0,-1 \\
     --encoder sentence-transformers/all-MiniLM-L6-v2 --output vectors.npz
 bert-keras extract messages.txt --pooling mean,max \\
-    --encoder sentence-transformers/all-MiniLM-L6-v2 --output vectors.npz
+    --encoder sentence-transformers/all-MiniLM-L6-v2 --output messages.npz
 """)
 
 

@@ -18,7 +18,7 @@ from bert_keras_layers_cli.help_text import examples
 EXAMPLES = examples("""
 bert-keras train train.tsv --test test.tsv --label-column intent \\
     --encoder sentence-transformers/all-MiniLM-L6-v2 \\
-    --output saved_models/intents --epochs 3
+    --output saved_models/intents --epochs 3 --save intents.keras
 
 bert-keras train ratings.csv --task regression --label-column stars \\
     --encoder sentence-transformers/all-MiniLM-L6-v2 \\

@@ -76,8 +76,8 @@ def _cells(line: str, columns: tuple[int, int], where: str) -> list[str]:
         cell = cells[index].strip() if in_range else ""
         if not cell:
             raise ValueError(
-                f"Each line must have a word in column {columns[0]} and a tag in column "
-                f"{columns[1]}. Received: {where}, which has {len(cells)} columns"
+                f"Each line must have a word in column {columns[0]} and a tag in "
+                f"column {columns[1]}. Received: {where}, with {len(cells)} columns"
             )
         found.append(cell)
     return found

@@ -37,9 +37,6 @@ class Classification(TrainingTask):
             labels=self.labels,
         )
 
-    def check(self, model: Any, test: Examples) -> None:
-        model.encode_targets(test.targets)
-
     def group(self, target: str) -> Hashable:
         return target
 

@@ -86,7 +86,8 @@ class TrainingTask(abc.ABC):
         """Returns what the model gets right, beside what needs no model."""
 
     def check(self, model: TextModel, test: Examples) -> None:
-        """Raises a `ValueError` if the model could not be tested on these."""
+        """Raises a `ValueError` if the model cannot be tested on these."""
+        model.encode_targets(test.targets)
 
     def group(self, target: Any) -> Hashable:
         """Returns a name for examples that are split in the same share each."""

@@ -1,0 +1,111 @@
+"""Every command line in docs/command_line.md and in the help texts runs, in order."""
+
+import json
+import pathlib
+import re
+import shlex
+
+import numpy as np
+import pytest
+
+from bert_keras_layers_cli.commands import (
+    export,
+    extract,
+    lint,
+    predict,
+    server_files,
+    train,
+)
+
+pytestmark = pytest.mark.tensorflow
+
+ROOT = pathlib.Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "command_line.md").read_text("utf-8")
+COMMANDS = (train, predict, extract, export, lint, server_files)
+# So many lines of the demo's data are enough to run on.
+TRAIN_LINES, TEST_LINES = 49, 9
+
+
+def lines_of_page():
+    for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL):
+        for line in re.findall(r"^\$ ((?:.*\\\n)*.*)", block, re.MULTILINE):
+            yield " ".join(line.replace("\\\n", " ").split())
+
+
+def lines_of_help():
+    for command in COMMANDS:
+        text = command.EXAMPLES.replace(r"\[", "[").replace("\\\n", " ")
+        yield from (" ".join(line.split()) for line in text.splitlines()[1:] if line)
+
+
+def test_help_and_page_show_the_same_lines():
+    assert set(lines_of_help()) <= set(lines_of_page())
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, published_minilm):
+    """A folder with the files that the page speaks of."""
+    home = tmp_path / "home"
+    folder = tmp_path / "folder"
+    for path in (home, folder):
+        path.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
+    monkeypatch.chdir(folder)
+    for name, number in (("train.tsv", TRAIN_LINES), ("test.tsv", TEST_LINES)):
+        text = (ROOT / "demo" / "customer_messages" / name).read_text("utf-8")
+        lines = text.splitlines(keepends=True)
+        (folder / name).write_text("".join(lines[:number]), "utf-8")
+    for name, content in re.findall(
+        r'```text title="(\S+)"\n(.*?)```', PAGE, re.DOTALL
+    ):
+        (folder / name).write_text(content, "utf-8")
+    return folder
+
+
+def test_every_line_runs(folder, bert_keras):
+    printed = {}
+    for line in dict.fromkeys([*lines_of_page(), *lines_of_help()]):
+        piped = re.fullmatch(r"cat (\S+) \| (.*)", line)
+        stdin = (folder / piped[1]).read_text("utf-8") if piped else None
+        program, *arguments = shlex.split(piped[2] if piped else line)
+        assert program == "bert-keras"
+        result = bert_keras(*arguments, stdin=stdin)
+        assert result.exit_code == 0, (line, result.stderr)
+        assert "Traceback" not in result.stderr
+        if "--json" in arguments:
+            for value in result.stdout.splitlines():
+                json.loads(value)
+        printed[line] = result.stdout
+
+    def output(start):
+        return next(text for line, text in printed.items() if line.startswith(start))
+
+    # Each result stands on stdout.
+    assert re.search(r"baseline accuracy +. 0\.", output("bert-keras train train.tsv"))
+    assert "saved_models/intents/1" in output("bert-keras train train.tsv")
+    assert "test mean absolute error" in output("bert-keras train ratings.csv")
+    assert "test entity f1" in output("bert-keras train cities.conll")
+    assert "Where is my parcel?" in output("bert-keras predict saved_models/intents")
+    words = re.findall(
+        r"^. (\w+|\.) +.", output("bert-keras predict saved_models/cit"), re.M
+    )
+    assert words == ["word", "We", "left", "New", "York", "."]
+    (answers,) = [text for line, text in printed.items() if line.startswith("cat ")]
+    texts = (folder / "messages.txt").read_text("utf-8").splitlines()
+    rows = [json.loads(answer) for answer in answers.splitlines()]
+    assert [row["text"] for row in rows] == texts
+    assert {*rows[0]} == {"text", "label", "score", "probabilities"}
+    assert rows[0]["score"] == max(rows[0]["probabilities"])
+
+    # And each file is there.
+    names = {path.name for path in folder.iterdir()}
+    assert {"intents.keras", "intents.onnx", "intents.tflite"} <= names
+    assert not [path for path in folder.rglob(".draft*")]
+    assert (folder / "saved_models" / "intents" / "2" / "saved_model.pb").is_file()
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    arrays = {}
+    exec(compile(code, "command_line.md", "exec"), arrays)
+    assert arrays["features"].shape == (TEST_LINES - 1, 2 * 384)
+    assert np.load("messages.npz")["features"].shape == (3, 2 * 4 * 384)
+    assert "bert-keras" in (folder.parent / "home" / ".bashrc").read_text()
