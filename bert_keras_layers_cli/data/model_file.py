@@ -1,6 +1,7 @@
 """Model files: a .keras file -> a text model of this library, and back."""
 
 import pathlib
+import warnings
 import zipfile
 
 import keras
@@ -21,7 +22,10 @@ def read_model(path: pathlib.Path) -> TextModel:
     if not zipfile.is_zipfile(path):
         raise ValueError(f"A model must be a .keras file. Received: {path}")
     try:
-        model = keras.saving.load_model(path, safe_mode=True)
+        with warnings.catch_warnings():
+            # Of the optimizer, which an export does not need.
+            warnings.simplefilter("ignore")
+            model = keras.saving.load_model(path, compile=False, safe_mode=True)
     # A file that is damaged, or of other layers, fails with errors of many types.
     except Exception as error:
         raise ValueError(f"{path} could not be loaded: {error}") from error

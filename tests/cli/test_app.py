@@ -5,6 +5,7 @@ import re
 import pytest
 
 from bert_keras_layers import __version__
+from bert_keras_layers_cli.console import progress_bar
 
 TAGGING = ["train", "a", "--encoder", "x", "--output", "y", "--task", "tagging"]
 COMMANDS = ["train", "predict", "extract", "export", "lint", "server-files"]
@@ -120,3 +121,22 @@ def test_without_its_extra_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match=r"pip install 'bert-keras-layers\[cli\]'"):
         main()
+
+
+def test_progress_shows_how_many_and_how_fast(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar("texts", 3) as advance:
+        advance(2)
+        advance(1)
+    captured = capsys.readouterr()
+    plain = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", captured.err)
+    assert captured.out == ""
+    assert re.search(r"texts .*3/3 [\d.]+/s 0:00:00", plain)
+
+
+def test_progress_is_for_terminals(capsys):
+    with progress_bar("texts", 3) as advance:
+        advance(3)
+    assert capsys.readouterr() == ("", "")

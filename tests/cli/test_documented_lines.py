@@ -42,6 +42,17 @@ def test_help_and_page_show_the_same_lines():
     assert set(lines_of_help()) <= set(lines_of_page())
 
 
+def test_lines_of_the_readme_are_understood(tmp_path, monkeypatch, bert_keras):
+    readme = (ROOT / "README.md").read_text("utf-8")
+    lines = re.findall(r"^    (bert-keras .*)", readme, re.MULTILINE)
+    monkeypatch.chdir(tmp_path)  # Without the files that they speak of.
+    for line in lines:
+        result = bert_keras(*shlex.split(line)[1:])
+        assert result.exit_code == 1, result.stderr
+        assert re.match("Error: There (is no file|must be a SavedModel)", result.stderr)
+    assert len(lines) == 3
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch, published_minilm):
     """A folder with the files that the page speaks of."""
