@@ -50,7 +50,9 @@ def predict(
         from bert_keras_layers_cli.data.text_lines import read_lines
         from bert_keras_layers_cli.runs.answers import answer_table, answers
 
-        given = texts or read_lines(input_file or Path("-"))
+        given = texts or []
+        if input_file is not None:
+            given = read_lines(input_file)
         rows = []
         # On one screen, lines of JSON and a bar would get in each other's way.
         shown = not (as_json and out.isatty())

@@ -132,10 +132,8 @@ def train(
         if given is not None:
             raise typer.BadParameter(f"{name} is not for --task {task}.")
     with results_only() as out:
-        from bert_keras_layers_cli.runs.training_run import (
-            TrainingOptions,
-            run_training,
-        )
+        from bert_keras_layers_cli.runs.training_run import run_training
+        from bert_keras_layers_cli.runs.training_task import TrainingOptions
 
         options = TrainingOptions(
             data=data,

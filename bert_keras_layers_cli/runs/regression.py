@@ -42,7 +42,7 @@ class Regression(TrainingTask):
 
     def fit(self, model: Any, train: Examples, **options: Any) -> None:
         targets = (np.array(train.targets) - self.mean) / self.deviation
-        super().fit(model, Examples(train.inputs, targets), **options)
+        super().fit(model, Examples(train.inputs, targets.tolist()), **options)
         dense = model.head.denses[-1]
         kernel, bias = dense.get_weights()
         scaled = [kernel * self.deviation, bias * self.deviation + self.mean]

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bert_keras_layers import __version__
-from bert_keras_layers_cli.console import progress_bar
+from bert_keras_layers_cli.console import print_json, progress_bar, results_only
 
 TAGGING = ["train", "a", "--encoder", "x", "--output", "y", "--task", "tagging"]
 COMMANDS = ["train", "predict", "extract", "export", "lint", "server-files"]
@@ -140,3 +140,11 @@ def test_progress_is_for_terminals(capsys):
     with progress_bar("texts", 3) as advance:
         advance(3)
     assert capsys.readouterr() == ("", "")
+
+
+def test_stdout_is_for_results(capsys):
+    with results_only() as out:
+        print("Epoch 1/2")
+        print_json({"é": [1.5]}, out)
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ('{"é": [1.5]}\n', "Epoch 1/2\n")

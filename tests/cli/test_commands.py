@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import pathlib
 
@@ -68,6 +69,64 @@ def test_a_test_file_with_another_label_is_refused_before_training(
     assert result.exit_code == 1
     assert "must be among ['x', 'y']. Received: ['z']" in result.stderr
     assert "Epoch" not in result.stderr
+
+
+def test_train_passes_on_each_option(monkeypatch, bert_keras):
+    from bert_keras_layers_cli.runs import training_run
+
+    line = """a.tsv --encoder b --output c --save d.keras --test e.tsv --test-share 0.3
+        --text-column f --label-column g --layers 0,-1 --pooling max --fine-tune
+        --epochs 2 --batch-size 3 --learning-rate 0.5 --seed 7"""
+    expected = {
+        "data": pathlib.Path("a.tsv"), "encoder": "b", "output": pathlib.Path("c"),
+        "task": "classification", "save": pathlib.Path("d.keras"),
+        "test": pathlib.Path("e.tsv"), "test_share": 0.3, "text_column": "f",
+        "label_column": "g", "token_column": None, "tag_column": None,
+        "layers": "0,-1", "pooling": "max", "fine_tune": True, "epochs": 2,
+        "batch_size": 3, "learning_rate": 0.5, "seed": 7,
+    }  # fmt: skip
+    received = []
+
+    def run_training(options):
+        received.append(dataclasses.asdict(options))
+        return {"test_accuracy": 0.5}
+
+    monkeypatch.setattr(training_run, "run_training", run_training)
+    result = bert_keras("train", *line.split(), "--json")
+    assert json.loads(result.stdout) == {"test_accuracy": 0.5}
+    line = """a --encoder b --output c --task tagging --token-column 2
+        --tag-column -3"""
+    result = bert_keras("train", *line.split())
+    assert "test accuracy │ 0.500" in result.stdout
+    given, tagging = received
+    assert given == expected
+    columns = [tagging[f"{name}_column"] for name in ("text", "token", "tag")]
+    assert (tagging["task"], columns) == ("tagging", ["text", 2, -3])
+
+
+def test_export_passes_on_each_option(monkeypatch, bert_keras):
+    from bert_keras_layers.serving import export, export_ids
+    from bert_keras_layers_cli.data import model_file
+
+    def record(name):
+        return lambda *given, **options: received.append((name, *given, options))
+
+    received = []
+    monkeypatch.setattr(model_file, "read_model", str)
+    monkeypatch.setattr(export, "export_saved_model", record("saved"))
+    monkeypatch.setattr(export_ids, "export_ids_model", record("ids"))
+    lengths = ("--ids-length", 8, "--ids-length", 9)
+    bert_keras("export", "m.keras", "out")
+    bert_keras("export", "m.keras", "out", "--precision", "bfloat16", *lengths)
+    bert_keras("export", "m.keras", "out.onnx")
+    bert_keras("export", "m.keras", "a.tflite", "--format", "litert", *lengths[:2])
+    out, onnx, lite = map(pathlib.Path, ("out", "out.onnx", "a.tflite"))
+    assert received == [
+        ("saved", "m.keras", out, {"id_lengths": None, "precision": "float32"}),
+        ("saved", "m.keras", out, {"id_lengths": [8, 9], "precision": "bfloat16"}),
+        ("ids", "m.keras", onnx, {"length": None}),
+        ("ids", "m.keras", lite, {"length": 8}),
+    ]
 
 
 def test_predict_without_a_model_is_one_sentence(tmp_path, bert_keras):

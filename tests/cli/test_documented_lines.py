@@ -121,6 +121,9 @@ def test_every_line_runs(folder, bert_keras):
     assert {*rows[0]} == {"text", "label", "score", "probabilities"}
     assert rows[0]["score"] == max(rows[0]["probabilities"])
 
+    assert "latest-gpu" not in output("bert-keras server-files")
+    assert "latest-gpu" in output("bert-keras server-files saved_models --gpu")
+
     # And each file is there.
     names = {path.name for path in folder.iterdir()}
     assert {"intents.keras", "intents.onnx", "intents.tflite"} <= names
