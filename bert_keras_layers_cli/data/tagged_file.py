@@ -64,7 +64,7 @@ def read_tagged(
 def _is_left_out(line: str, ending: str) -> bool:
     if ending != ".conllu":
         return line.startswith("-DOCSTART-")
-    return line.startswith("#") or not _WORD_ID.fullmatch(line.split("\t")[0])
+    return not _WORD_ID.fullmatch(line.split("\t")[0])
 
 
 def _cells(line: str, columns: tuple[int, int], where: str) -> list[str]:
