@@ -59,12 +59,14 @@ test: test-jax test-tensorflow
 
 # Two processes: tests mostly trace graphs, which takes one core. The safe path keeps
 # the sources in the current folder from being imported in place of the wheel.
-PYTEST := -m pytest --numprocesses=2 tests $(WHEEL)/bert_keras_layers
+PYTEST := -m pytest --numprocesses=2 tests $(WHEEL)/bert_keras_layers \
+	$(WHEEL)/bert_keras_layers_cli
 ON_WHEEL := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(WHEEL)
 
 # Without TensorFlow installed; doctests of modules that need it are left out.
 WITHOUT_TENSORFLOW := -m "not tensorflow" --doctest-ignore-import-errors \
 	--ignore=$(WHEEL)/bert_keras_layers/serving \
+	--ignore=$(WHEEL)/bert_keras_layers_cli --ignore=tests/cli \
 	--ignore=$(WHEEL)/bert_keras_layers/encoders/hub_encoder.py \
 	--ignore=$(WHEEL)/bert_keras_layers/encoders/transformers_encoder.py
 

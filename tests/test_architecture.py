@@ -8,6 +8,7 @@ import pytest
 import bert_keras_layers
 
 PACKAGE = pathlib.Path(bert_keras_layers.__file__).parent
+COMMAND_LINE = PACKAGE.with_name("bert_keras_layers_cli")
 STAGES = [
     "types",
     "version",
@@ -19,9 +20,9 @@ STAGES = [
     "training",
     "models",
     "serving",
-    "cli",
 ]
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+COMMAND_LINE_SOURCES = sorted(COMMAND_LINE.rglob("*.py"))
 
 
 def imported_stages(tree):
@@ -34,6 +35,7 @@ def imported_stages(tree):
             names = [node.module or ""]
             assert not node.level, "imports are absolute"
         for name in names:
+            assert not name.startswith("bert_keras_layers_cli"), "it is to the right"
             if name.startswith("bert_keras_layers."):
                 yield name.split(".")[1]
 
@@ -48,7 +50,9 @@ def test_a_stage_imports_only_stages_to_its_left(path):
         assert STAGES.index(stage) <= own, f"{path.name} imports {stage}"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [*SOURCES, *COMMAND_LINE_SOURCES], ids=lambda path: path.stem
+)
 def test_a_file_stays_short_and_never_asserts(path):
     text = path.read_text("utf-8")
     assert len(text.splitlines()) <= 250
@@ -84,6 +88,28 @@ print(sorted({name.split(".")[0] for name in set(sys.modules) - before}))
     }
     # Keras itself may have imported some; the package adds none.
     assert not imported & optional
+
+
+# It needs TensorFlow only in that the extra `cli` is installed where that is.
+@pytest.mark.tensorflow
+def test_help_and_completion_wait_for_no_large_library(run_python):
+    printed = run_python(
+        """
+import sys
+import bert_keras_layers_cli.main, bert_keras_layers_cli.app
+print(sorted({name.split(".")[0] for name in sys.modules}))
+"""
+    )
+    imported = set(ast.literal_eval(printed))
+    assert "typer" in imported
+    assert not imported & {
+        "bert_keras_layers",
+        "huggingface_hub",
+        "keras",
+        "numpy",
+        "tensorflow",
+        "tokenizers",
+    }
 
 
 def test_every_public_name_is_there_and_documented():

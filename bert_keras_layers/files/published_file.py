@@ -27,7 +27,8 @@ def published_file(target: pathlib.Path) -> Iterator[pathlib.Path]:
     'all of it'
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".draft-", dir=target.parent)
+    # Some writers look at the ending.
+    handle, name = tempfile.mkstemp(target.suffix, ".draft-", target.parent)
     os.close(handle)
     draft = pathlib.Path(name)
     try:

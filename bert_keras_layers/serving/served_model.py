@@ -19,6 +19,7 @@ class ServedModel:
 
     Raises:
         FileNotFoundError: If there is no SavedModel in `folder`.
+        ValueError: If it is damaged, or takes no texts.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -27,8 +28,22 @@ class ServedModel:
         import tensorflow_text  # Registers the operations of the tokeniser.
 
         del tensorflow_text
-        self._model = tf.saved_model.load(str(self.version))  # It owns the variables.
+        try:
+            # Kept whole, as it owns the variables.
+            self._model = tf.saved_model.load(str(self.version))
+        except (tf.errors.OpError, OSError) as error:
+            reason, *_ = str(error).splitlines()
+            raise ValueError(
+                f"The SavedModel in {self.version} is not whole: {reason}"
+            ) from error
         self._constant = tf.constant
+        signature = self._model.signatures.get("serving_default")
+        inputs = signature.structured_input_signature[1] if signature else {}
+        if [spec.dtype for spec in inputs.values()] != [tf.string]:
+            raise ValueError(
+                "The SavedModel must have a signature 'serving_default' that takes "
+                f"texts. Received: {self.version}"
+            )
 
     def __call__(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         """Returns each output of `serving_default` for texts, as an array."""

@@ -45,7 +45,7 @@ def export_twin(
         process = subprocess.run(
             [sys.executable, "-m", "bert_keras_layers.serving.twin_process", name],
             env={**os.environ, "KERAS_BACKEND": "tensorflow"},
-            stderr=subprocess.PIPE,
+            capture_output=True,
             text=True,
             check=False,
         )
@@ -55,6 +55,8 @@ def export_twin(
                 "The model could not be exported by its twin on TensorFlow: "
                 f"{lines[-1]}"
             )
+        # Printed here, a notebook shows it, and stdout can be redirected.
+        print(process.stdout, end="")
         return pathlib.Path((scratch / "version.txt").read_text(encoding="utf-8"))
 
 

@@ -1,54 +1,16 @@
+import dataclasses
 import json
-import os
 import pathlib
-import subprocess
-import sys
 
+import numpy as np
 import pytest
 from saved_function import save_function
+
+from bert_keras_layers_cli.runs.text_vectors import TextVectors
 
 pytestmark = pytest.mark.tensorflow
 
 DATA = pathlib.Path(__file__).parents[2] / "demo" / "customer_messages"
-
-
-def bert_keras(*arguments):
-    program = pathlib.Path(sys.executable).with_name("bert-keras")
-    return subprocess.run(
-        [program, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "200", "TERM": "dumb"},
-    )
-
-
-@pytest.fixture
-def small_table(tmp_path):
-    lines = (DATA / "train.tsv").read_text("utf-8").splitlines()
-    file = tmp_path / "small.tsv"
-    file.write_text("\n".join(lines[:60]) + "\n", "utf-8")
-    return file
-
-
-def test_train_then_predict(small_table, minilm, tmp_path):
-    output = tmp_path / "saved_models" / "intents"
-    trained = bert_keras(
-        "train", small_table, "--encoder", minilm, "--output", output,
-        "--label-column", "intent", "--layers", "0,-1", "--pooling", "mean,max",
-        "--epochs", 2,
-    )  # fmt: skip
-    assert trained.returncode == 0, trained.stderr
-    for expected in ("Epoch 2/2", "test accuracy", "always '", "intents/1"):
-        assert expected in trained.stdout
-    assert (output / "1" / "saved_model.pb").is_file()
-
-    texts = ["where is my parcel?", "¿dónde está? [/b] [red]"]
-    predicted = bert_keras("predict", output, *texts)
-    assert predicted.returncode == 0, predicted.stderr
-    rows = [line for line in predicted.stdout.splitlines() if "0." in line]
-    assert len(rows) == 2
-    assert all(text in row for text, row in zip(texts, rows, strict=True))
 
 
 def table_of(tmp_path, *rows):
@@ -71,84 +33,191 @@ def table_of(tmp_path, *rows):
         (["a\tx", "b\ty"] * 5, {"--encoder": "./nowhere"}, "existing folder"),
         (["a\tx", "b\ty"] * 5, {"--test-share": "1"}, "test share must leave"),
         (["a\tx", "b\ty"] * 5, {"--test-share": "0.01"}, "test share must leave"),
-        (
-            ["a\tx", "b\ty"] * 5,
-            {"--output": "data.tsv/x"},
-            "folder that can be written",
-        ),
+        (["a\tx", "b\ty"] * 5, {"--test-share": "-1"}, "test share must leave"),
+        (["a\tx", "b\ty"] * 5, {"--output": "data.tsv/x"}, "folder that can be"),
+        (["a\tx", "b\ty"] * 5, {"--save": "data.tsv/x.keras"}, "folder that can be"),
+        (["a\tx", "b\ty"] * 5, {"--save": "model.h5"}, "must end in .keras"),
+        (["a\tx", "b\t2"] * 5, {"--task": "regression"}, "Received: 'x'"),
+        (["a\t2", "b\t2"] * 5, {"--task": "regression"}, "two different numbers"),
+        (["a\tx", "b\tx"] * 5, {"--task": "tagging"}, "test share must leave"),
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(
-    rows, options, message, minilm, tmp_path
+    rows, options, message, minilm, tmp_path, monkeypatch, bert_keras
 ):
+    monkeypatch.chdir(tmp_path)
     data = tmp_path / "none.tsv" if rows is None else table_of(tmp_path, *rows)
-    output = tmp_path / "out"
-    defaults = {"--encoder": str(minilm), "--output": str(output)}
+    before = set(tmp_path.iterdir())
+    defaults = {"--encoder": minilm, "--output": "out"}
     arguments = [x for pair in {**defaults, **options}.items() for x in pair]
-    arguments = [str(data) + "/x" if x == "data.tsv/x" else x for x in arguments]
     result = bert_keras("train", data, *arguments)
-    assert result.returncode == 1
-    assert message in result.stderr.splitlines()[-1]
-    assert "Traceback" not in result.stderr
-    assert not output.exists()
+    assert (result.exit_code, result.stdout) == (1, "")
+    (sentence,) = result.stderr.splitlines()
+    assert sentence.startswith("Error: ")
+    assert message in sentence
+    assert set(tmp_path.iterdir()) == before
 
 
-def test_predict_without_a_model_is_one_sentence(tmp_path):
+def test_a_test_file_with_another_label_is_refused_before_training(
+    minilm, tmp_path, bert_keras
+):
+    data = table_of(tmp_path, *["a\tx", "b\ty"] * 3)
+    other = tmp_path / "test.tsv"
+    other.write_text("text\tlabel\na\tz\n", "utf-8")
+    options = ("--encoder", minilm, "--output", tmp_path / "out", "--test", other)
+    result = bert_keras("train", data, *options)
+    assert result.exit_code == 1
+    assert "must be among ['x', 'y']. Received: ['z']" in result.stderr
+    assert "Epoch" not in result.stderr
+
+
+def test_train_passes_on_each_option(monkeypatch, bert_keras):
+    from bert_keras_layers_cli.runs import training_run
+
+    line = """a.tsv --encoder b --output c --save d.keras --test e.tsv --test-share 0.3
+        --text-column f --label-column g --layers 0,-1 --pooling max --fine-tune
+        --epochs 2 --batch-size 3 --learning-rate 0.5 --seed 7"""
+    expected = {
+        "data": pathlib.Path("a.tsv"), "encoder": "b", "output": pathlib.Path("c"),
+        "task": "classification", "save": pathlib.Path("d.keras"),
+        "test": pathlib.Path("e.tsv"), "test_share": 0.3, "text_column": "f",
+        "label_column": "g", "token_column": None, "tag_column": None,
+        "layers": "0,-1", "pooling": "max", "fine_tune": True, "epochs": 2,
+        "batch_size": 3, "learning_rate": 0.5, "seed": 7,
+    }  # fmt: skip
+    received = []
+
+    def run_training(options):
+        received.append(dataclasses.asdict(options))
+        return {"test_accuracy": 0.5}
+
+    monkeypatch.setattr(training_run, "run_training", run_training)
+    result = bert_keras("train", *line.split(), "--json")
+    assert json.loads(result.stdout) == {"test_accuracy": 0.5}
+    line = """a --encoder b --output c --task tagging --token-column 2
+        --tag-column -3"""
+    result = bert_keras("train", *line.split())
+    assert "test accuracy │ 0.500" in result.stdout
+    given, tagging = received
+    assert given == expected
+    columns = [tagging[f"{name}_column"] for name in ("text", "token", "tag")]
+    assert (tagging["task"], columns) == ("tagging", ["text", 2, -3])
+
+
+def test_export_passes_on_each_option(monkeypatch, bert_keras):
+    from bert_keras_layers.serving import export, export_ids
+    from bert_keras_layers_cli.data import model_file
+
+    def record(name):
+        return lambda *given, **options: received.append((name, *given, options))
+
+    received = []
+    monkeypatch.setattr(model_file, "read_model", str)
+    monkeypatch.setattr(export, "export_saved_model", record("saved"))
+    monkeypatch.setattr(export_ids, "export_ids_model", record("ids"))
+    lengths = ("--ids-length", 8, "--ids-length", 9)
+    bert_keras("export", "m.keras", "out")
+    bert_keras("export", "m.keras", "out", "--precision", "bfloat16", *lengths)
+    bert_keras("export", "m.keras", "out.onnx")
+    bert_keras("export", "m.keras", "a.tflite", "--format", "litert", *lengths[:2])
+    out, onnx, lite = map(pathlib.Path, ("out", "out.onnx", "a.tflite"))
+    assert received == [
+        ("saved", "m.keras", out, {"id_lengths": None, "precision": "float32"}),
+        ("saved", "m.keras", out, {"id_lengths": [8, 9], "precision": "bfloat16"}),
+        ("ids", "m.keras", onnx, {"length": None}),
+        ("ids", "m.keras", lite, {"length": 8}),
+    ]
+
+
+def test_predict_without_a_model_is_one_sentence(tmp_path, bert_keras):
     result = bert_keras("predict", tmp_path, "text")
-    assert result.returncode == 1
-    assert result.stderr.splitlines()[-1].startswith(
-        "Error: There must be a SavedModel"
-    )
+    assert (result.exit_code, result.stdout) == (1, "")
+    (sentence,) = result.stderr.splitlines()
+    assert sentence.startswith("Error: There must be a SavedModel")
 
 
-def lint(*arguments):
-    """Calls the command in this process, where TensorFlow is imported already."""
-    from typer.testing import CliRunner
-
-    from bert_keras_layers.cli.app import app
-
-    return CliRunner().invoke(app, ["lint", *map(str, arguments)])
-
-
-def test_lint_prints_sentences_and_an_exit_code(tmp_path):
+def test_lint_prints_sentences_and_an_exit_code(tmp_path, bert_keras):
     import tensorflow as tf
 
     spec = tf.TensorSpec((None,), name="x")
     save_function(tmp_path / "good" / "1", lambda x: {"y": x + 1}, spec)
     save_function(tmp_path / "bad", lambda x: {"y": x[0]}, spec)
-    good, bad = lint(tmp_path / "good"), lint(tmp_path / "bad")
+    good, bad = (bert_keras("lint", tmp_path / name) for name in ("good", "bad"))
     assert (good.exit_code, bad.exit_code) == (0, 1)
     assert good.stdout == f"{tmp_path / 'good'}: nothing to complain about.\n"
     (sentence,) = bad.stdout.splitlines()
     assert sentence.startswith("The output 'y' of 'serving_default' is a single value")
-    good, bad = lint(tmp_path / "good", "--json"), lint(tmp_path / "bad", "--json")
+    good, bad = (
+        bert_keras("lint", tmp_path / name, "--json") for name in ("good", "bad")
+    )
     assert (good.exit_code, bad.exit_code) == (0, 1)
     assert (json.loads(good.stdout), json.loads(bad.stdout)) == ([], [sentence])
 
 
-def test_lint_without_a_whole_model_is_one_sentence(tmp_path):
+def test_lint_without_a_whole_model_is_one_sentence(tmp_path, bert_keras):
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "saved_model.pb").write_bytes(b"no proto")
     for folder, words in (
         ("none", "There must be a SavedModel"),
         (".", "The SavedMod"),
     ):
-        result = lint(tmp_path / folder)
+        result = bert_keras("lint", tmp_path / folder)
         assert (result.exit_code, result.stdout) == (1, "")
         (sentence,) = result.stderr.splitlines()
         assert sentence.startswith(f"Error: {words}")
 
 
-def test_without_its_extra_the_command_says_what_to_install(run_python):
-    printed = run_python(
-        """
-import json, sys
-sys.modules["typer"] = None
-from bert_keras_layers.cli import main
-try:
-    main()
-except SystemExit as stop:
-    print(json.dumps(str(stop.code)))
-"""
+def test_extract_writes_the_vectors_of_each_text_in_order(minilm, tmp_path, bert_keras):
+    lines = (DATA / "test.tsv").read_text("utf-8").splitlines()[:8]
+    (tmp_path / "table.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    options = ("--encoder", minilm, "--layers", "0,-1", "--label-column", "intent")
+    file = tmp_path / "new" / "vectors.npz"
+    result = bert_keras(
+        "extract", tmp_path / "table.tsv", *options,
+        "--output", file, "--batch-size", 1, "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    expected = {"texts": 7, "width": 768, "file": str(file)}
+    assert json.loads(result.stdout) == expected
+    arrays = np.load(file)
+    texts, labels = zip(*(line.split("\t") for line in lines[1:]), strict=True)
+    assert arrays["labels"].tolist() == list(labels)
+    (one,) = TextVectors(str(minilm), [0, -1], ["mean"]).batches(
+        texts, 32, lambda done: None
     )
-    assert "pip install 'bert-keras-layers[cli]'" in json.loads(printed)
+    assert arrays["features"].dtype == "float32"
+    np.testing.assert_allclose(arrays["features"], one, atol=1e-5)
+
+
+def test_ctrl_c_is_one_line_and_leaves_nothing(
+    minilm, tmp_path, monkeypatch, bert_keras
+):
+    def interrupted(self, texts, batch_size, advance):
+        yield np.zeros((1, 384), "float32")
+        assert list((tmp_path / "out").iterdir())  # The draft is being written.
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TextVectors, "batches", interrupted)
+    (tmp_path / "texts.txt").write_text("one\ntwo\n")
+    result = bert_keras(
+        "extract", tmp_path / "texts.txt", "--encoder", minilm,
+        "--layers", "-1", "--output", tmp_path / "out" / "vectors.npz",
+    )  # fmt: skip
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr == "Interrupted: nothing is left half-written.\n"
+    assert not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "There is no file"), (b"no zip", "must be a .keras file")],
+)
+def test_export_without_a_model_is_one_sentence(content, message, tmp_path, bert_keras):
+    file = tmp_path / "model.keras"
+    if content is not None:
+        file.write_bytes(content)
+    for output in ("out", "out.onnx"):
+        result = bert_keras("export", file, tmp_path / output)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr.startswith(f"Error: {message}") or message in result.stderr
+        assert not (tmp_path / output).exists()

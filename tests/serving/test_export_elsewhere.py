@@ -24,12 +24,16 @@ def test_without_tensorflow_the_error_says_what_to_install(small_encoder, tmp_pa
 def test_a_model_trained_on_jax_is_served_as_it_is(run_python, tmp_path):
     printed = run_python(
         f"""
+import contextlib, io
 from conftest import SMALL
 from bert_keras_layers import *
 words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "film", "."]
 model = TextClassifier(BertEncoder(**SMALL), 2, BertPreprocessor(words))
 model.fit(["good film.", "bad film."] * 8, ["yes", "no"] * 8, verbose=0)
-print(export_saved_model(model, {str(tmp_path)!r}, ["good", ""], verbose=False))
+said = io.StringIO()
+with contextlib.redirect_stdout(said):  # What its process prints, too.
+    version = export_saved_model(model, {str(tmp_path)!r}, ["good", ""])
+print(version, said.getvalue().split(" MB, loads in ")[1:] != [])
 print(model.predict(["bad film", "a good one"], verbose=0).tolist())
 try:
     export_saved_model(model, {str(tmp_path)!r}, id_lengths=[99])
@@ -39,7 +43,9 @@ except RuntimeError as error:
         KERAS_BACKEND="jax",
         PYTHONPATH="tests",
     )
-    version, probabilities, refusal = printed.splitlines()
+    line, probabilities, refusal = printed.splitlines()
+    version, said = line.split()
+    assert said == "True"
     texts = np.array(["bad film", "a good one"], object)
     (outputs,) = clean_answers(
         version, [ServedRequest("serving_default", {"texts": texts})]

@@ -10,6 +10,7 @@ import pytest
 from serving.stub_server import grpc_server, rest_server
 
 from bert_keras_layers import BatchingParameters, write_server_files
+from bert_keras_layers.serving.server_command import server_command
 
 README = pathlib.Path(__file__).parents[2] / "saved_models" / "README.md"
 TEXT = README.read_text("utf-8")
@@ -33,6 +34,15 @@ def saved_models(tmp_path):
         path.parent.mkdir(parents=True)
         path.touch()
     return tmp_path
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_commands_are_those_of_the_command_line(gpu):
+    folder = pathlib.Path("/saved_models")
+    command = server_command(folder, gpu).replace(
+        f"-v {folder}:/models:ro", '-v "$PWD/saved_models:/models:ro"'
+    )
+    assert COMMANDS[gpu] == command
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=["cpu", "gpu"])

@@ -1,0 +1,1 @@
+"""Commands: what each takes, says in its help, and calls."""

@@ -1,0 +1,1 @@
+"""Data: files and arguments -> texts, targets; vectors -> files."""

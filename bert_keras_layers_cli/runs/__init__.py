@@ -1,0 +1,1 @@
+"""Runs: the work of the commands, with Keras and TensorFlow loaded."""
