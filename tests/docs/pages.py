@@ -11,7 +11,8 @@ PAGES = sorted(DOCS.rglob("*.md"))
 RAISES = "raises"
 
 _PARTS = re.compile(
-    r'^(?:(#+) ([^\n]*)|```python(?: title="([^"\n]*)")?\n(.*?)^```$)', re.DOTALL | re.MULTILINE
+    r'^(?:(#+) ([^\n]*)|```python(?: title="([^"\n]*)")?\n(.*?)^```$)',
+    re.DOTALL | re.MULTILINE,
 )
 _CODE = re.compile(r"(?:`` (.*) ``|`(.*)`)(?: \{.*\})?")
 _PRINT = re.compile(r"\s*print\(.*\)  # (.*)")

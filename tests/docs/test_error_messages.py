@@ -9,12 +9,10 @@ from docs.pages import DOCS, quotes
 
 import bert_keras_layers
 
+ANYTHING = "\0"  # In place of what is filled in.
 PACKAGE = pathlib.Path(bert_keras_layers.__file__).parent
 MESSAGES = list(quotes(DOCS / "troubleshooting.md"))
 OWN = [quote for section, quote in MESSAGES if section.startswith("The library's own")]
-
-
-ANYTHING = "\0"  # In place of what is filled in.
 
 
 def expectations():
@@ -23,17 +21,19 @@ def expectations():
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-            if all(isinstance(part, ast.Constant | ast.FormattedValue) for part in parts):
-                text = "".join(map(template_of, parts))
-                expected = re.split(r"\.? (?:Received|Missing)", text)[0]
-                patterns.append(re.escape(expected).replace(re.escape(ANYTHING), ".+"))
-    return [re.compile(one) for one in patterns if one]
+            text = "".join(map(template_of, parts))
+            expected = re.split(r"\.? (?:Received|Missing)", text)[0]
+            if len(expected.replace(ANYTHING, "").split()) > 3:  # Not "{a} and {b}".
+                pattern = re.escape(expected).replace(re.escape(ANYTHING), ".+")
+                patterns.append(re.compile(pattern))
+    return patterns
 
 
 def template_of(part):
     if isinstance(part, ast.FormattedValue):
         return ANYTHING
-    return part.value if isinstance(part.value, str) else ""
+    value = getattr(part, "value", None)
+    return value if isinstance(value, str) else ""
 
 
 EXPECTATIONS = expectations()

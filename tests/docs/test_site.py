@@ -61,7 +61,8 @@ def test_a_browser_loads_nothing_from_elsewhere(site, pages):
     for path, page in pages.items():
         assert not list(filter(is_external, page.loaded)), path.name
     for path in site.rglob("*.css"):
-        assert not re.search(r"(@import|url\()\s*['\"]?https?:", path.read_text("utf-8"))
+        style = path.read_text("utf-8")
+        assert not re.search(r"(@import|url\()\s*['\"]?https?:", style), path.name
 
 
 def test_docstrings_become_titles_lists_and_code(site):
