@@ -39,4 +39,3 @@ def test_extras_that_are_named_exist():
     named |= {name for extras in asked for name in extras.split(",")}
     assert "tensorflow" in named
     assert named <= set(setup["options.extras_require"])
-
