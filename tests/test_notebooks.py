@@ -69,6 +69,11 @@ def test_it_runs_on_the_installed_wheel(path, installed_wheel, tmp_path, monkeyp
     if installed_wheel:
         monkeypatch.setenv("PYTHONPATH", str(installed_wheel))
     shutil.copytree(ROOT / "demo", tmp_path / "demo")
+    for fixture in ("hub_encoder", "hub_preprocess"):
+        shutil.copytree(
+            ROOT / "tests" / "fixtures" / fixture,
+            tmp_path / "tests" / "fixtures" / fixture,
+        )
     folder = tmp_path / "notebooks"
     folder.mkdir()
     notebook = nbformat.read(path, as_version=4)
