@@ -45,6 +45,11 @@ def test_it_runs(path, tmp_path, monkeypatch):
     write_kernel_spec(tmp_path / "jupyter" / "kernels" / "python3")
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
     shutil.copytree(ROOT / "demo", tmp_path / "demo")
+    for fixture in ("hub_encoder", "hub_preprocess"):
+        shutil.copytree(
+            ROOT / "tests" / "fixtures" / fixture,
+            tmp_path / "tests" / "fixtures" / fixture,
+        )
     folder = tmp_path / "notebooks"
     folder.mkdir()
     client = NotebookClient(
