@@ -46,52 +46,49 @@ SOURCES = {
 }
 
 
-def all_states(make, tmp_path):
-    encoder = make()
+def all_states(encoder, make, tmp_path):
     return len(encoder(INPUTS)["hidden_states"]) == encoder.num_layers + 1
 
 
-def pooler_output(make, tmp_path):
-    return "pooler_output" in make()(INPUTS)
+def pooler_output(encoder, make, tmp_path):
+    return "pooler_output" in encoder(INPUTS)
 
 
-def trains(make, tmp_path):
-    encoder = make()
-    encoder.build()
+def trains(encoder, make, tmp_path):
     before = copies(encoder.blocks[0])
     take_one_step(on_last_state(encoder), keras.optimizers.Adam(0.01))
     return changed(encoder.blocks[0], before)
 
 
-def freezes_single_blocks(make, tmp_path):
-    make().freeze(blocks=1)
+def freezes_single_blocks(encoder, make, tmp_path):
+    encoder.freeze(blocks=1)
+    encoder.freeze()
     return True
 
 
-def mixed_precision(make, tmp_path):
+def mixed_precision(_, make, tmp_path):
     encoder = make(dtype="mixed_bfloat16")
     return encoder(INPUTS)["last_hidden_state"].dtype.name == "bfloat16"
 
 
-def keras_file(make, tmp_path):
-    on_last_state(make()).save(tmp_path / "model.keras")
+def keras_file(encoder, make, tmp_path):
+    on_last_state(encoder).save(tmp_path / "model.keras")
     keras.models.load_model(tmp_path / "model.keras", safe_mode=True)
     return True
 
 
-def export(make, tmp_path):
-    on_last_state(make()).export(tmp_path / "export", verbose=False)
+def export(encoder, make, tmp_path):
+    on_last_state(encoder).export(tmp_path / "export", verbose=False)
     return True
 
 
-def to_native(make, tmp_path):
-    encoder = make()
+def to_native(encoder, make, tmp_path):
     (encoder.to_native if hasattr(encoder, "to_native") else encoder.build)()
     return True
 
 
-def other_backends(make, tmp_path):
-    return not hasattr(make(), "to_native")
+def other_backends(encoder, make, tmp_path):
+    return not hasattr(encoder, "to_native")
 
 
 COLUMNS = {
@@ -114,9 +111,9 @@ def on_last_state(encoder):
     return keras.Model(inputs, keras.layers.Dense(2, activation="softmax")(state))
 
 
-def answer(question, make, tmp_path):
+def answer(question, *given):
     try:
-        return "yes" if question(make, tmp_path) else "no"
+        return "yes" if question(*given) else "no"
     except ValueError:  # Refused with a sentence, tested where it is raised.
         return "no"
 
@@ -126,7 +123,11 @@ def table(tmp_path):
     for number, (source, make) in enumerate(SOURCES.items()):
         folder = tmp_path / str(number)
         folder.mkdir()
-        answers = [answer(question, make, folder) for question in COLUMNS.values()]
+        encoder = make()
+        encoder.build()
+        answers = [
+            answer(question, encoder, make, folder) for question in COLUMNS.values()
+        ]
         lines.append(f"| {source} | {' | '.join(answers)} |")
     return "\n".join(lines)
 
