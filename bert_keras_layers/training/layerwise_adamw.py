@@ -1,7 +1,7 @@
 """LayerwiseAdamW: AdamW with a learning rate per part of the model."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import keras
 from keras import ops
@@ -57,6 +57,7 @@ class LayerwiseAdamW(keras.optimizers.AdamW):
             raise ValueError(
                 f"`rates` must be 0 or more. Received: rates={dict(self.rates)}"
             )
+        self._rates_checked = False
         self._factors: tuple[float, ...] = ()
         self._decayed: tuple[bool, ...] = ()
 
@@ -65,7 +66,7 @@ class LayerwiseAdamW(keras.optimizers.AdamW):
             return
         super().build(variables)
         keys = [_longest(self.rates, variable.path) for variable in variables]
-        if self.rates and not any(keys):
+        if self.rates and not self._rates_checked and not any(keys):
             raise ValueError(
                 "`rates` must name parts of this model, such as "
                 f"{[v.path for v in variables][:2]}. "
@@ -88,6 +89,13 @@ class LayerwiseAdamW(keras.optimizers.AdamW):
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "rates": dict(self.rates)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], **kwargs: Any) -> Self:
+        optimizer: Any = super().from_config(config, **kwargs)
+        # The first one had its rates checked; by now, all of them may be frozen.
+        optimizer._rates_checked = True
+        return optimizer
 
     def _apply_weight_decay(self, variables: list[keras.Variable]) -> None:
         """Leaves it to `update_step`, which knows the rate of each weight."""

@@ -166,6 +166,19 @@ def test_rates_and_exclusions_stay(small_encoder):
         ] == [True, False]
 
 
+def test_rates_of_an_encoder_whose_head_alone_is_trained(small_encoder, tmp_path):
+    model = TextClassifier(small_encoder(), 2)
+    rates = layer_rates(model.encoder)
+    model.compile(
+        LayerwiseAdamW(0.01, rates), "sparse_categorical_crossentropy", jit_compile=JIT
+    )
+    unfreezing = GradualUnfreezing(model.encoder, [0])
+    model.fit(INPUTS, LABELS, callbacks=[unfreezing], verbose=0)
+    model.save(tmp_path / "head.keras")
+    loaded = keras.models.load_model(tmp_path / "head.keras")
+    assert dict(loaded.optimizer.rates) == rates
+
+
 def test_a_text_classifier_is_unfrozen(small_encoder):
     model = TextClassifier(small_encoder(), 2, layers=2)
     unfreezing = GradualUnfreezing(model.encoder, [0, 4])
