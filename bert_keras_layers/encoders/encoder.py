@@ -106,6 +106,18 @@ class Encoder(keras.layers.Layer):
         for name, part in self._parts():
             part.trainable = not frozen.get(name, False)
 
+    @property
+    def trains(self) -> bool:
+        """Whether any weight is trainable.
+
+        That may differ from `trainable`: an encoder that shares the weights, such as
+        the one that this was cut from, may have been frozen or unfrozen since.
+        """
+        weights = self.weights
+        if not weights:
+            return self.trainable
+        return any(weight.trainable for weight in weights)
+
     def truncate(self, num_layers: int) -> Self:
         """Returns an encoder of the first blocks only, sharing their weights.
 
@@ -142,9 +154,9 @@ class Encoder(keras.layers.Layer):
         self, inputs: Mapping[str, Tensor], training: bool | None = None
     ) -> dict[str, Any]:
         inputs = self.check_inputs(inputs)
-        encoded = self.encode(inputs, bool(training) and self.trainable)
+        encoded = self.encode(inputs, bool(training) and self.trains)
         outputs = self._named(*encoded)
-        if not self.trainable:
+        if not self.trains:
             outputs = keras.tree.map_structure(ops.stop_gradient, outputs)
         return outputs
 
@@ -176,9 +188,9 @@ class Encoder(keras.layers.Layer):
         return self._named(states, keras.KerasTensor((batch, width), dtype), inside)
 
     def get_config(self) -> dict[str, Any]:
-        parts = self._parts() if self.trainable else ()
+        parts = self._parts() if self.trains else ()
         frozen = [name for name, part in parts if not part.trainable]
-        return {**super().get_config(), "frozen": frozen}
+        return {**super().get_config(), "trainable": self.trains, "frozen": frozen}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:

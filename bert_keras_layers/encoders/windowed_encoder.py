@@ -81,7 +81,7 @@ class WindowedEncoder(Encoder):
         _check("stride", stride, 1, window_length - 2)
         _check("max_positions", max_positions, window_length)
         kwargs = {
-            "trainable": encoder.trainable,
+            "trainable": encoder.trains,
             "dtype": encoder.dtype_policy,
             **kwargs,
         }
@@ -105,7 +105,7 @@ class WindowedEncoder(Encoder):
     def encode(
         self, inputs: Mapping[str, Tensor], training: bool
     ) -> tuple[list[Tensor], Tensor, dict[str, list[Tensor]]]:
-        training = training and self.encoder.trainable
+        training = training and self.encoder.trains
         tokens = inputs["input_ids"].shape[1]
         if tokens is not None and tokens <= self.window_length:
             return self.encoder.encode(inputs, training)

@@ -6,11 +6,12 @@ from typing import Any
 
 import keras
 
+from bert_keras_layers.layers.masked_layer import MaskedLayer
 from bert_keras_layers.types import Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
-class DenseHead(keras.layers.Layer):
+class DenseHead(MaskedLayer):
     """Dropout and a dense layer, as often as there are hidden units, and once more.
 
     Args:

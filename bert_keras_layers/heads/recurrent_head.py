@@ -7,12 +7,13 @@ import keras
 from keras import ops
 
 from bert_keras_layers.heads.dense_head import DenseHead
+from bert_keras_layers.layers.masked_layer import MaskedLayer
 from bert_keras_layers.layers.token_mask import check_token_vectors, kept_tokens
 from bert_keras_layers.types import Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
-class RecurrentHead(keras.layers.Layer):
+class RecurrentHead(MaskedLayer):
     """Bidirectional LSTMs over the tokens of a text, then a dense layer per token.
 
     The head that the BERT paper puts on frozen states to tag names: two layers,

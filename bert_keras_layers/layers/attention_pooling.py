@@ -6,13 +6,14 @@ import keras
 from keras import ops
 
 from bert_keras_layers.layers.attention_query import AttentionQuery
+from bert_keras_layers.layers.masked_layer import MaskedLayer
 from bert_keras_layers.layers.token_mask import check_token_vectors, kept_tokens
 from bert_keras_layers.layers.weighting import checked_dropout, softmax
 from bert_keras_layers.types import Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
-class AttentionPooling(keras.layers.Layer):
+class AttentionPooling(MaskedLayer):
     """Pools token vectors into weighted averages that it learns, ignoring padding.
 
     Each head has a learned query. Its dot product with each token vector, divided

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from bert_keras_layers.layers.masked_layer import MaskedLayer
 from bert_keras_layers.layers.token_mask import (
     check_token_vectors,
     first_kept,
@@ -16,7 +17,7 @@ from bert_keras_layers.types import Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
-class GlobalPooling(keras.layers.Layer):
+class GlobalPooling(MaskedLayer):
     """Pools token vectors into one vector per text, ignoring padding.
 
     A text pools to zeros where no token is left, in every mode.

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import keras
-
 from bert_keras_layers.layers.layer_choice import checked_layers, choose_layers
+from bert_keras_layers.layers.masked_layer import MaskedLayer
 from bert_keras_layers.types import Shape
 
 
-class HiddenStatesLayer(keras.layers.Layer):
+class HiddenStatesLayer(MaskedLayer):
     """A layer whose input is the list of hidden states, of which it uses some.
 
     Args:

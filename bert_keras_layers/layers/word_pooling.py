@@ -7,12 +7,13 @@ from typing import Any
 import keras
 from keras import ops
 
+from bert_keras_layers.layers.masked_layer import MaskedLayer
 from bert_keras_layers.layers.token_mask import check_token_vectors, kept_tokens
 from bert_keras_layers.types import Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert_keras_layers")
-class WordPooling(keras.layers.Layer):
+class WordPooling(MaskedLayer):
     """Pools the vectors of sub-tokens into one vector per word.
 
     To which word a token belongs is given as numbers, such as

@@ -16,7 +16,7 @@ class ModelOfParts(keras.Model):
 
     def compile_defaults(self, loss: str, metrics: Sequence[Any]) -> None:
         """Compiles with AdamW at learning rate 5e-5, or 1e-3 on a frozen encoder."""
-        rate = 5e-5 if self.encoder.trainable else 1e-3
+        rate = 5e-5 if self.encoder.trains else 1e-3
         self.compile(keras.optimizers.AdamW(rate), loss=loss, metrics=[*metrics])
 
     def get_config(self) -> dict[str, Any]:

@@ -153,6 +153,22 @@ def test_a_frozen_encoder_is_not_trained(make):
 
 
 @every_encoder
+@pytest.mark.parametrize("trainable", [True, False], ids=["unfreezing", "freezing"])
+def test_what_was_cut_from_an_encoder_follows_it(make, trainable):
+    encoder = make()
+    encoder.trainable = not trainable
+    shorter = encoder.truncate(1)
+    inputs = shorter.inputs()
+    state = shorter(inputs)["last_hidden_state"][:, 0]
+    model = keras.Model(inputs, keras.layers.Dense(2, activation="softmax")(state))
+    encoder.trainable = trainable
+    before = copies(shorter.blocks[0])
+    take_one_step(model, keras.optimizers.Adam(0.01))
+    assert changed(shorter.blocks[0], before) is trainable
+    assert shorter.get_config()["trainable"] is trainable
+
+
+@every_encoder
 @pytest.mark.parametrize(("embeddings", "blocks"), [(True, 1), (False, 2)])
 def test_freeze_trains_exactly_the_others(make, embeddings, blocks):
     encoder = make()
