@@ -35,9 +35,10 @@ class FeatureExtractor(FeatureModel):
         inputs: Dict of ids as made by the preprocessor, `(batch, tokens)` each.
 
     Output shape:
-        In the compute dtype of the encoder. `(batch, width)`; without pooling,
-        `(batch, tokens, width)`, which carries the mask. With a `LayerStack`, an
-        axis of the layers comes before the width.
+        In the compute dtype of the layers that join and pool, which is float32
+        unless they or Keras's policy say otherwise. `(batch, width)`; without
+        pooling, `(batch, tokens, width)`, which carries the mask. With a
+        `LayerStack`, an axis of the layers comes before the width.
 
     Raises:
         ValueError: If an argument is out of range.
