@@ -120,7 +120,7 @@ def test_every_line_runs(folder, bert_keras):
     assert {"intents.keras", "intents.onnx", "intents.tflite"} <= names
     assert not [path for path in folder.rglob(".draft*")]
     assert (folder / "saved_models" / "intents" / "2" / "saved_model.pb").is_file()
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (code,) = re.findall(r"```python title=.*?\n(.*?)```", PAGE, re.DOTALL)
     arrays = {}
     exec(compile(code, "command_line.md", "exec"), arrays)
     assert arrays["features"].shape == (TEST_LINES - 1, 2 * WIDTH)

@@ -71,6 +71,7 @@ def by_hand(encoder, inputs, length, stride):
         yield states, arrays(outputs["pooler_output"])[0][: len(places)].mean(axis=0)
 
 
+@pytest.mark.one_backend  # Each shape is compiled anew on JAX.
 @settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.integers(3, 40), min_size=3, max_size=3),

@@ -6,6 +6,8 @@ import pytest
 
 from bert_keras_layers import BertPreprocessor, TextClassifier
 
+pytestmark = pytest.mark.one_backend
+
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "film", "very", "a", "."]
 TEXTS = ["good", "a very good film .", "bad", "a bad film", "very very", "good bad"]
 SETS = [["good"], ["good", "film"], ["bad"], ["film", "bad"], [], ["bad", "good"]]

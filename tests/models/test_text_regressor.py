@@ -4,6 +4,8 @@ import pytest
 
 from bert_keras_layers import BertPreprocessor, TextRegressor
 
+pytestmark = pytest.mark.one_backend
+
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", "bad", "film", "very", "a", "."]
 TEXTS = ["good", "a very good film .", "bad", "a bad film", "very very bad", "good ."]
 RATINGS = [1.0, 1.5, -1.0, -0.5, -1.5, 1.0]

@@ -15,6 +15,8 @@ from bert_keras_layers import (
     TextClassifier,
 )
 
+pytestmark = pytest.mark.one_backend
+
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "i", "love", "paris", "good", "bad"]
 TEXTS = ["I love Paris", "good", "bad paris bad", "love"]
 TARGETS = np.array([0, 1, 2, 0])

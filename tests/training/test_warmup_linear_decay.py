@@ -25,6 +25,7 @@ def test_without_warm_up_it_is_the_linear_decay_of_keras():
         np.testing.assert_allclose(float(ours(step)), float(theirs(step)), rtol=1e-6)
 
 
+@pytest.mark.one_backend
 def test_the_cosine_of_the_docstring_peaks_after_warm_up():
     schedule = keras.optimizers.schedules.CosineDecay(
         0.0, 100 - 10, warmup_target=5e-5, warmup_steps=10
