@@ -18,7 +18,7 @@ NOTEBOOK = "tests/test_notebooks.py::test_it_runs"
 EXTRAS = {
     "tensorflow": ("", ["tests/models/test_text_classifier.py"]),
     "jax": ("", ["tests/layers", "tests/models/test_text_classifier.py"]),
-    "cli": ("tensorflow", ["tests/cli"]),
+    "cli": ("tensorflow,tagging,onnx,litert", ["tests/cli"]),
     "transformers": (
         "tensorflow",
         [
