@@ -48,10 +48,13 @@ comma := ,
 WHEEL := build/wheel
 PACKAGES := $(shell find bert_keras_layers* -type f -not -path '*/__pycache__/*')
 
-$(WHEEL)/.installed: $(SETUP) README.md $(PACKAGES)
-	rm -rf build/venv $(WHEEL) dist
+build/venv/.tools:
 	$(PYTHON) -m venv build/venv
 	build/venv/bin/python -m pip install --quiet "build >=1.2, <2" "nox >=2025.5"
+	touch $@
+
+$(WHEEL)/.installed: $(SETUP) README.md $(PACKAGES) build/venv/.tools
+	rm -rf $(WHEEL) dist
 	build/venv/bin/python -m build --outdir dist
 	build/venv/bin/python -m pip install --quiet --no-deps --target $(WHEEL) dist/*.whl
 	touch $@

@@ -154,9 +154,9 @@ class Encoder(keras.layers.Layer):
         self, inputs: Mapping[str, Tensor], training: bool | None = None
     ) -> dict[str, Any]:
         inputs = self.check_inputs(inputs)
-        encoded = self.encode(inputs, bool(training) and self.trains)
-        outputs = self._named(*encoded)
-        if not self.trains:
+        trains = self.trains
+        outputs = self._named(*self.encode(inputs, bool(training) and trains))
+        if not trains:
             outputs = keras.tree.map_structure(ops.stop_gradient, outputs)
         return outputs
 
@@ -188,9 +188,10 @@ class Encoder(keras.layers.Layer):
         return self._named(states, keras.KerasTensor((batch, width), dtype), inside)
 
     def get_config(self) -> dict[str, Any]:
-        parts = self._parts() if self.trains else ()
+        trains = self.trains
+        parts = self._parts() if trains else ()
         frozen = [name for name, part in parts if not part.trainable]
-        return {**super().get_config(), "trainable": self.trains, "frozen": frozen}
+        return {**super().get_config(), "trainable": trains, "frozen": frozen}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:

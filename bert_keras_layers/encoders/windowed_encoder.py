@@ -105,7 +105,6 @@ class WindowedEncoder(Encoder):
     def encode(
         self, inputs: Mapping[str, Tensor], training: bool
     ) -> tuple[list[Tensor], Tensor, dict[str, list[Tensor]]]:
-        training = training and self.encoder.trains
         tokens = inputs["input_ids"].shape[1]
         if tokens is not None and tokens <= self.window_length:
             return self.encoder.encode(inputs, training)

@@ -4,7 +4,7 @@ import pathlib
 import re
 
 ENDINGS = (".conll", ".conllu", ".tsv", ".txt")
-# First and fourth columns of CoNLL-U: "3" is a word, "3-4" and "3.1" are none.
+# In the first column of CoNLL-U: "3" is a word, "3-4" and "3.1" are none.
 _WORD_ID = re.compile(r"\d+")
 _COLUMNS = {".conllu": (2, 4)}
 

@@ -20,12 +20,7 @@ class Classification(TrainingTask):
         return Examples(*read_columns(path, names))
 
     def learn(self, examples: Examples) -> None:
-        self.labels = sorted(set(examples.targets))
-        if len(self.labels) < 2:
-            raise ValueError(
-                f"{self.options.data} must have at least two different labels. "
-                f"Received: only {self.labels[0]!r}"
-            )
+        self.labels = self.different(examples.targets, "labels")
 
     def build(self, encoder: Any, preprocessor: Any, layers: Any) -> TextClassifier:
         return TextClassifier(

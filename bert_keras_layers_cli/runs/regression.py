@@ -24,13 +24,9 @@ class Regression(TrainingTask):
         return Examples(texts, [_number(cell, path) for cell in cells])
 
     def learn(self, examples: Examples) -> None:
+        self.different(examples.targets, "numbers")
         self.mean = float(np.mean(examples.targets))
         self.deviation = float(np.std(examples.targets))
-        if not self.deviation:
-            raise ValueError(
-                f"{self.options.data} must have at least two different numbers. "
-                f"Received: only {self.mean}"
-            )
 
     def build(self, encoder: Any, preprocessor: Any, layers: Any) -> TextRegressor:
         return TextRegressor(

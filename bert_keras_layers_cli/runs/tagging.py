@@ -27,12 +27,7 @@ class Tagging(TrainingTask):
         return Examples(*read_tagged(path, *columns))
 
     def learn(self, examples: Examples) -> None:
-        self.labels = sorted(set(_flat(examples.targets)))
-        if len(self.labels) < 2:
-            raise ValueError(
-                f"{self.options.data} must have at least two different tags. "
-                f"Received: only {self.labels[0]!r}"
-            )
+        self.labels = self.different(_flat(examples.targets), "tags")
 
     def build(self, encoder: Any, preprocessor: Any, layers: Any) -> TokenClassifier:
         return TokenClassifier(

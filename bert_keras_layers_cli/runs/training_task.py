@@ -2,7 +2,7 @@
 
 import abc
 import pathlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -92,6 +92,20 @@ class TrainingTask(abc.ABC):
     def group(self, target: Any) -> Hashable:
         """Returns a name for examples that are split in the same share each."""
         return None
+
+    def different(self, values: Iterable[Any], what: str) -> list[Any]:
+        """Returns the different values, in order.
+
+        Raises:
+            ValueError: If there are not two of them.
+        """
+        found = sorted(set(values))
+        if len(found) < 2:
+            raise ValueError(
+                f"{self.options.data} must have at least two different {what}. "
+                f"Received: only {found[0]!r}"
+            )
+        return found
 
     def fit(self, model: TextModel, train: Examples, **options: Any) -> None:
         """Trains the model."""

@@ -57,7 +57,7 @@ def states_of(model):
     return model(inputs, output_hidden_states=True)
 
 
-@pytest.mark.parametrize("family", ["bert", "albert", "distilbert"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_contract(family, tmp_path):
     encoder = TransformersEncoder(config_of(family), name="encoder")
     check_layer(encoder, INPUTS, tmp_path)
