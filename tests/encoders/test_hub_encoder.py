@@ -105,20 +105,21 @@ def test_shapes_export_and_xla(name, tmp_path):
     """The contract of layers, but for what needs a configuration."""
     import tensorflow as tf
 
-    # Without LayerNorm, states of MobileBERT reach 12, and rounding grows with them.
-    bounds = {**PARITY, "rtol": 5e-6} if name == "hub_mobilebert" else PARITY
     encoder = hub(name)
+    for weight in encoder.weights:
+        # Else states of MobileBERT, which has no LayerNorm, reach 39 and not about 1.
+        weight.assign(0.7 * weight)
     expected = arrays(encoder(INPUTS))
     model = as_model(encoder, INPUTS)
     check_shapes(encoder, model, INPUTS, expected)
     model.export(tmp_path / "export", verbose=False)
     served = tf.saved_model.load(tmp_path / "export")  # Keep: it owns the variables.
     for ours, theirs in zip(served.serve(INPUTS), expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, **bounds)
+        np.testing.assert_allclose(ours, theirs, **PARITY)
 
     model.compile(keras.optimizers.SGD(0.1), "mse", jit_compile=True)
     for ours, theirs in zip(model.predict_on_batch(INPUTS), expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, **bounds)
+        np.testing.assert_allclose(ours, theirs, **PARITY)
     before = [weight.numpy() for weight in model.weights]
     rng = np.random.default_rng(0)
     model.train_on_batch(INPUTS, [rng.normal(size=x.shape) for x in expected])

@@ -47,19 +47,19 @@ def export_once(kill_after):
         export_saved_model(model, {folder!r}, verbose=False)
         os._exit(0)
     os.read(started, 1)
-    begin = time.perf_counter()
     if kill_after is not None:
         time.sleep(kill_after)
         os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return time.perf_counter() - begin
+    return os.WIFEXITED(os.waitpid(child, 0)[1])
 
-seconds = export_once(None)
+assert export_once(None)
 print("ready", flush=True)
 input()
-draw = random.Random(0)
+draw, longest = random.Random(0), 0.5
 for _ in range(50):
-    export_once(draw.uniform(0, seconds))
+    # However busy the machine, about one export in five gets through.
+    finished = export_once(draw.uniform(0, longest))
+    longest *= 0.8 if finished else 1.05
 """
 
 
