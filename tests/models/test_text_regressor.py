@@ -23,7 +23,7 @@ def regressor(small_encoder):
 
 @pytest.mark.parametrize("x", [TEXTS, (TEXTS, TEXTS[::-1])], ids=["texts", "pairs"])
 def test_fit_learns_numbers(x, regressor):
-    model = regressor(dropout=0.0)
+    model = regressor(dropout=0.0, layers=[1])  # One block to compile.
     model.optimizer.learning_rate = 1e-2
     losses = model.fit(x, RATINGS, epochs=40, verbose=0).history["loss"]
     assert losses[-1] < losses[0] / 4
@@ -50,7 +50,7 @@ def test_the_output_is_linear_in_the_pooled_states(regressor):
 
 
 def test_a_keras_file_is_complete(regressor, tmp_path):
-    model = regressor(num_outputs=2, hidden_units=[5])
+    model = regressor(layers=[1], num_outputs=2, hidden_units=[5])
     model.fit(TEXTS, np.array([RATINGS, RATINGS]).T, verbose=0)
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras", safe_mode=True)

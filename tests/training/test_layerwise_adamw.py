@@ -2,7 +2,13 @@ import keras
 import numpy as np
 import pytest
 from contract import arrays
-from encoders.test_every_encoder import INPUTS, LABELS, every_encoder
+from encoders.test_every_encoder import (
+    INPUTS,
+    LABELS,
+    classifier,
+    every_encoder,
+    take_one_step,
+)
 
 from bert_keras_layers import (
     LayerwiseAdamW,
@@ -113,11 +119,9 @@ def test_a_part_at_rate_0_stays_and_the_others_learn(make):
     rates = layer_rates(encoder)
     low = [path for path in rates if path.endswith(("embeddings", "block_0"))]
     rates |= dict.fromkeys(low, 0.0)
-    inputs = encoder.inputs()
-    model = keras.Model(inputs, keras.layers.Dense(2)(encoder(inputs)["pooler_output"]))
+    model = classifier(encoder)
     before = arrays(model.weights)
-    model.compile(LayerwiseAdamW(0.01, rates), "mse", jit_compile=JIT)
-    model.fit(INPUTS, np.eye(2), verbose=0)
+    take_one_step(model, LayerwiseAdamW(0.01, rates))
     for weight, old in zip(model.weights, before, strict=True):
         (new,) = arrays([weight])
         still = weight.path.startswith(tuple(f"{path}/" for path in low))
@@ -125,8 +129,9 @@ def test_a_part_at_rate_0_stays_and_the_others_learn(make):
 
 
 def test_a_file_goes_on_where_training_stopped(small_encoder, tmp_path):
-    encoder = small_encoder(name="bert", dropout=0.0, attention_dropout=0.0)
-    model = TextClassifier(encoder, 2, dropout=0.0)
+    still = {"dropout": 0.0, "attention_dropout": 0.0}
+    encoder = small_encoder(name="bert", num_layers=1, **still)
+    model = TextClassifier(encoder, 2, layers=1, dropout=0.0)
     schedule = WarmupLinearDecay(0.01, 6, 2)
     optimizer = LayerwiseAdamW(schedule, layer_rates(model.encoder, 0.5))
     model.compile(optimizer, "sparse_categorical_crossentropy", jit_compile=JIT)
