@@ -78,8 +78,10 @@ WITHOUT_TENSORFLOW := -m "not (tensorflow or one_backend or docs)" --doctest-ign
 	--ignore=$(WHEEL)/bert_keras_layers/encoders/hub_encoder.py \
 	--ignore=$(WHEEL)/bert_keras_layers/encoders/transformers_encoder.py
 
-# What JAX compiles for a test runs once or twice: to optimise it costs more than it saves.
+# What XLA compiles for a test runs once or twice: to optimise it costs more than it saves.
 test-jax: export JAX_DISABLE_MOST_OPTIMIZATIONS := 1
+test-tensorflow: export XLA_FLAGS := --xla_backend_optimization_level=0 \
+	--xla_llvm_disable_expensive_passes=true
 test-jax: .venv-jax/.test $(WHEEL)/.installed
 	$(ON_WHEEL) KERAS_BACKEND=jax .venv-jax/bin/python $(PYTEST) $(WITHOUT_TENSORFLOW)
 

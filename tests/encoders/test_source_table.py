@@ -105,7 +105,7 @@ COLUMNS = {
 
 
 def on_last_state(encoder):
-    encoder = encoder.truncate(encoder.num_layers)
+    encoder = encoder.truncate(1)  # Of one block, and without the pooler.
     inputs = encoder.inputs()
     state = encoder(inputs)["last_hidden_state"][:, 0]
     return keras.Model(inputs, keras.layers.Dense(2, activation="softmax")(state))
