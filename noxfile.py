@@ -90,6 +90,13 @@ def newest(session):
 
 @nox.session(venv_backend="venv", python="3.13")
 def colab_tpu(session):
-    """The notebook for TPUs where TensorFlow is not installed before it asks for it."""
+    """All notebooks where TensorFlow is not installed before one asks for it."""
     install(session, "jax,notebooks,test,kernel", *COLAB_TPU)
-    run(session, "jax", f"{NOTEBOOK}[06_colab_tpu]")
+    without = ["02_hidden_states", "06_colab_tpu"]
+    run(session, "jax", *(f"{NOTEBOOK}[{name}]" for name in without))
+    run(
+        session,
+        "jax",
+        NOTEBOOK,
+        *(f"--deselect={NOTEBOOK}[{name}]" for name in without),
+    )

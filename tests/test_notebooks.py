@@ -44,6 +44,7 @@ def test_it_runs(path, tmp_path, monkeypatch):
     # A kernel of this very Python, whatever kernels are registered elsewhere.
     write_kernel_spec(tmp_path / "jupyter" / "kernels" / "python3")
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    monkeypatch.delenv("KERAS_BACKEND", raising=False)  # Theirs to choose.
     shutil.copytree(ROOT / "demo", tmp_path / "demo")
     for fixture in ("hub_encoder", "hub_preprocess"):
         shutil.copytree(

@@ -41,6 +41,12 @@ class TextBatches(keras.utils.PyDataset):
             raise ValueError(
                 f"`batch_size` must be at least 1. Received: batch_size={batch_size}"
             )
+        for name, array in zip(("y", "sample_weight"), arrays, strict=False):
+            if len(array) != len(rows):
+                raise ValueError(
+                    f"`{name}` must have one entry per text. "
+                    f"Received: {len(array)} entries for {len(rows)} texts"
+                )
         self._multiple = multiple
         self._preprocessor = preprocessor
         self._rows = rows

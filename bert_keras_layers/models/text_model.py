@@ -9,6 +9,7 @@ import numpy as np
 from bert_keras_layers.encoders.encoder import Encoder
 from bert_keras_layers.models.compiled_step import current_step
 from bert_keras_layers.models.model_of_parts import ModelOfParts
+from bert_keras_layers.models.state_before_tracing import with_state_before_tracing
 from bert_keras_layers.models.text_batches import TextBatches
 from bert_keras_layers.models.text_inputs import TextInputs, text_inputs
 from bert_keras_layers.preprocessing.bert_preprocessor import BertPreprocessor
@@ -88,6 +89,7 @@ class TextModel(ModelOfParts):
             if validation_split and validation_data is None:
                 batches, held_out_batches = batches.split(validation_split)
                 validation_data = held_out_batches.for_backend()
+            callbacks = with_state_before_tracing(callbacks, self, batches)
             x, y, sample_weight = batches.for_backend(), None, None
             validation_split = 0.0
         if isinstance(validation_data, tuple | list):
@@ -228,12 +230,6 @@ class TextModel(ModelOfParts):
         arrays = [self._targets(inputs, targets, learn)]
         if sample_weight is not None:
             arrays.append(np.asarray(sample_weight, "float32"))
-        for name, array in zip(("y", "sample_weight"), arrays, strict=False):
-            if len(array) != len(rows):
-                raise ValueError(
-                    f"`{name}` must have one entry per text. "
-                    f"Received: {len(array)} entries for {len(rows)} texts"
-                )
         return self._batched(rows, arrays, batch_size, order)
 
     def _batched(
