@@ -42,7 +42,6 @@ def with_state_before_tracing(
     callbacks: Any, model: keras.Model, batches: TextBatches
 ) -> Any:
     """Returns the callbacks of `fit`, with that one last where steps are traced."""
-    traced = keras.backend.backend() == "tensorflow" and not model.run_eagerly
-    if not traced or isinstance(callbacks, keras.callbacks.CallbackList):
+    if keras.backend.backend() != "tensorflow" or model.run_eagerly:
         return callbacks
     return [*keras.tree.flatten(callbacks or ()), StateBeforeTracing(batches)]
