@@ -25,12 +25,11 @@ class StateBeforeTracing(keras.callbacks.Callback):
     def on_train_batch_begin(
         self, batch: int, logs: dict[str, Any] | None = None
     ) -> None:
-        """Creates them, if the optimizer is new."""
+        """Creates them, unless the optimizer has its own: under a strategy, say."""
         model: Any = self.model
-        if int(model.optimizer.iterations):
+        if model.optimizer.built:
             return
-        if not model.optimizer.built:
-            model.optimizer.build(model.trainable_variables)
+        model.optimizer.build(model.trainable_variables)
         ids, targets, *weights = keras.tree.map_structure(
             lambda array: keras.ops.convert_to_tensor(array[:1]), self._batches[0]
         )

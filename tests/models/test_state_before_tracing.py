@@ -62,3 +62,13 @@ def test_a_callback_list_of_keras_is_called_too(model):
     (history,) = callbacks.callbacks
     model.fit(TEXTS, NAMES, epochs=2, callbacks=callbacks, verbose=0)
     assert history.epoch == [0, 1]
+
+
+def test_keras_creates_what_a_strategy_distributes(small_encoder):
+    import tensorflow as tf
+
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        preprocessor = BertPreprocessor(WORDS)
+        model = TextClassifier(small_encoder(), 2, preprocessor, layers=[0])
+    history = model.fit(TEXTS, NAMES, epochs=2, verbose=0)
+    assert np.isfinite(history.history["loss"]).all()
