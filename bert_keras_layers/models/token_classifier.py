@@ -5,6 +5,7 @@ from typing import Any
 
 import keras
 import numpy as np
+from keras.src.backend.common.masking import set_keras_mask
 
 from bert_keras_layers.encoders.encoder import Encoder
 from bert_keras_layers.heads.dense_head import DenseHead
@@ -152,11 +153,20 @@ class TokenClassifier(ClassLabels, TextModel):
             f"of a sentence as one. Received: class_weight={weight}"
         )
 
+    def compute_metrics(
+        self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
+    ) -> Any:
+        """Counts words only: where JAX takes gradients, Keras loses their mask."""
+        pool = self.get_layer("word_pooling")
+        is_word = pool.compute_mask([None, x["word_ids"]], x["attention_mask"])
+        set_keras_mask(y_pred, is_word)
+        return super().compute_metrics(x, y, y_pred, sample_weight)
+
     def predict(
         self,
         x: Any,
         batch_size: int | None = None,
-        verbose: str | int = "auto",
+        verbose: Any = "auto",
         **kwargs: Any,
     ) -> Any:
         """Predicts as `keras.Model.predict` does, on sentences too; see the class."""
@@ -193,10 +203,8 @@ class TokenClassifier(ClassLabels, TextModel):
         predicted = self.predict(sentences, batch_size, verbose)
         names = np.array([*self.labels, None], object)
         best = np.where(predicted.any(-1), predicted.argmax(-1), len(self.labels))
-        return [
-            names[row[:length]].tolist()
-            for row, length in zip(best, lengths, strict=True)
-        ]
+        rows = zip(best, lengths, strict=True)
+        return [names[row[:length]].tolist() for row, length in rows]
 
     def entity_scores(
         self, sentences: Any, tags: Any, scheme: str | None = None
